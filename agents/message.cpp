@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/message.h"
 
+#include <algorithm>
 #include <array>
 
 namespace starling {
@@ -121,6 +122,10 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
   if (const auto* digest = std::get_if<Digest>(&message)) {
     if (!digest->prices.empty()) return 5;
     if (!digest->rooms.empty()) return 3;
+  }
+  if (const auto* told = std::get_if<Digests>(&message)) {
+    const auto priced = [](const Digests::Word& word) { return !word.digest.prices.empty(); };
+    return std::ranges::any_of(told->words, priced) ? std::uint16_t{5} : std::uint16_t{4};
   }
   if (const auto* bid = std::get_if<BidRequest>(&message); bid && bid->gang > 0) return 4;
   if (const auto* offer = std::get_if<Offer>(&message); offer && !offer->shared.empty()) return 4;

@@ -256,9 +256,10 @@ TEST_CASE("malformed bytes are refused, with the reason") {
   Bytes wild = good;
   std::memset(wild.data(), 0xff, 4);
   CHECK(why(wild) == "frame: malformed");
-  Codec next({}, 6);
-  CHECK(why(copy(next.encode({6, Incarnation{1}, 1}, Ping{1}))) ==
-        "frame: protocol 6, only 1 to 5 are spoken");
+  Codec next({}, kNewestProtocol + 1);
+  CHECK(why(copy(next.encode({kNewestProtocol + 1, Incarnation{1}, 1}, Ping{1}))) ==
+        "frame: protocol " + std::to_string(kNewestProtocol + 1) + ", only 1 to " +
+            std::to_string(kNewestProtocol) + " are spoken");
 }
 
 TEST_CASE("an earlier version is left alone with what it does not know") {
@@ -361,37 +362,6 @@ TEST_CASE("an attempt with an allocation is said in the fourth protocol, and not
   const Bytes wild =
       copy(codec.encode({4, Incarnation{7}, 9}, Commit{attempt, fence, spec, gang, {}, how}));
   CHECK(codec.decode(wild).error().message == "Commit: allocation: more than 10,000,000");
-}
-
-TEST_CASE("how else a job may run is said in frames of every protocol, within bounds") {
-  Codec codec;
-  JobSpec spec;
-  spec.id = {1, 2};
-  spec.run = {8, 1.5, 256, 1024, true, std::chrono::seconds(5), std::chrono::seconds(30)};
-  for (std::uint16_t protocol = 1; protocol <= kNewestProtocol; ++protocol) {
-    CAPTURE(protocol);
-    const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, Submit{spec, {}}));
-    CHECK(std::get<Submit>(codec.decode(bytes).value().message).spec.run == spec.run);
-    JobState state;
-    state.job = spec.id, state.phase = JobPhase::waiting;
-    state.ask = ask_of(spec);
-    const Bytes told = copy(codec.encode({protocol, Incarnation{7}, 9}, state));
-    CHECK(std::get<JobState>(codec.decode(told).value().message).ask->run == spec.run);
-  }
-  const std::size_t with = frame_of(codec, Submit{spec, {}}).size();
-  JobSpec silent = spec;
-  silent.run = {};
-  CHECK(frame_of(codec, Submit{silent, {}}).size() < with);
-  const auto wrong = [&](auto change) {
-    JobSpec s = spec;
-    change(s.run);
-    return reason(Submit{s, {}});
-  };
-  CHECK(wrong([](RunDetails& r) { r.max_servers = 10'000'001; }) ==
-        "Submit: run: more than 10,000,000");
-  CHECK(wrong([](RunDetails& r) { r.server_cpus = -1; }) == "Submit: server_cpus: not in 0..1e6");
-  CHECK(wrong([](RunDetails& r) { r.save = std::chrono::hours(200); }) ==
-        "Submit: run: a restart of more than a week");
 }
 
 TEST_CASE("GPUs to share are asked for, offered and held in the fourth protocol, not before") {
