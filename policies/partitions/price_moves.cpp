@@ -6,6 +6,7 @@
 
 #include "policies/partitions/moves.h"
 #include "policies/partitions/price_routing.h"
+#include "policies/parts/evict.h"
 
 namespace starling {
 namespace {
@@ -44,7 +45,7 @@ std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
     const JobSpec& spec = *job.spec;
     if (job.blocked || job.placement.empty() || spec.no_requeue ||
         job.forwards >= most_moves_in_hope(peers_.count()) ||
-        !view.gpus.gpus().contains(job.placement.front().value))
+        !lies_here(view.gpus, job.placement))  // gangs over partitions stay
       continue;
     const GpuTypeId type = view.topology.type_of(job.placement.front());
     const double stay = cost_on(spec, type);

@@ -16,6 +16,8 @@ constexpr double kTilt = 0.05;
 /// An elastic job starts wherever there is room, on a slow type if need be, and stays there for a
 /// while: a type that has no room for the size it asks for costs so many times more.
 constexpr double kNoRoom = 2;
+/// Free GPUs must cost so much more before they are left free.
+constexpr double kDearer = 0.25;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
 
@@ -209,7 +211,13 @@ bool PriceRouting::costs_more(const JobView& job, AgentId to) {
   if (!together_) return false;
   const auto peer = std::ranges::find(peers_.all(), to, &RemotePartition::agent);
   if (peer == peers_.all().end() || !peer->priced) return false;
-  return there(*peer, *job.spec).cost > here(*job.spec, true).cost * (1 + kWorthIt);
+  double now = kNowhere;  // on GPUs that are free, whatever others want of the type
+  for (const RemoteType& type : peers_.types(*peer)) {
+    if (type.free < least_gpus(*job.spec)) continue;
+    now = std::min(now, cost_of(std::min(type.price, 1.0), speed_of(*job.spec, type.type)));
+  }
+  if (now == kNowhere) now = there(*peer, *job.spec).cost;
+  return now > here(*job.spec, true).cost * (1 + kDearer);
 }
 
 }  // namespace starling

@@ -41,8 +41,9 @@ class PriceRouting {
   /// all. They are taken to go on for as long as they have run. Whom the caller stops is given away
   /// by route() once he waits, if that is still so.
   [[nodiscard]] std::vector<const JobView*> pick_movers(const View& view);
-  /// Free GPUs there are no reason to move: it would cost more there than here. Where nobody says
-  /// prices it never is so. For OverflowRouting::set_veto(), after route().
+  /// Free GPUs there are no reason to move: it would cost a quarter more on them than here, since
+  /// they are slow. Where nobody says prices it never is so. For OverflowRouting::set_veto(), after
+  /// route().
   [[nodiscard]] bool costs_more(const JobView& job, AgentId to);
   /// Policy::prices() as of the last route().
   [[nodiscard]] std::span<const TypePrice> prices() const noexcept { return prices_; }

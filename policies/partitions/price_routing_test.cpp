@@ -205,15 +205,15 @@ TEST_CASE("a job is looked at once when it comes, then at rounds, and moves for 
   CHECK(Market::targets(out) == Targets{{1, 1}});
 }
 
-TEST_CASE("free GPUs elsewhere are no reason to move where it costs more") {
+TEST_CASE("free GPUs elsewhere are a reason to move but where they are slower than waiting here") {
   Market market;
-  market.say(1, 0.5F, 4);
-  market.say(2, 5, 4);
+  market.say(1, 3, 4);  // free, and fast, whatever others want of them
+  market.say(2, 3, 0);
   market.wait(1);
   market.waiting[0].forwards = 1;
   (void)market.route();
   CHECK_FALSE(market.routing.costs_more(market.waiting[0], AgentId{1}));
-  CHECK(market.routing.costs_more(market.waiting[0], AgentId{2}));
+  CHECK(market.routing.costs_more(market.waiting[0], AgentId{2}));  // has none free
   CHECK_FALSE(market.routing.costs_more(market.waiting[0], AgentId{7}));
 }
 
@@ -247,6 +247,21 @@ TEST_CASE("who runs is stopped to move where that saves him more than a restart 
     CHECK(market.route().empty());
     CHECK(market.stays == 1);
   }
+}
+
+TEST_CASE("a gang over several partitions is not stopped to move") {
+  Market market;
+  market.say(1, 0.5F, 4);
+  market.say(2, 2, 0);
+  market.run(2, 4000);
+  Placement& gang = market.running[0].placement;
+  const std::uint32_t beyond = market.gpus->gpus().last < market.topology.gpu_count()
+                                   ? market.gpus->gpus().last
+                                   : market.gpus->gpus().first - 1;
+  gang.push_back(GpuId{beyond});
+  std::ranges::sort(gang);
+  CHECK(market.route().empty());
+  CHECK(market.routing.pick_movers(*market.shown).empty());
 }
 
 TEST_CASE("two who run do not move for the same free GPUs") {
