@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <tuple>
 #include <utility>
 
 #include "agents/step/step.h"
@@ -50,6 +51,15 @@ void Step::on(NodeId from, const Progress& progress) {
 
 namespace {
 
+/// When the open attempt began to run, if it had: then its first start is on record, and that it
+/// waits is not. What it had run before counts as its service, which is off where it was not at the
+/// pace of the size asked for.
+void date_run(Job& job, Instant now) {
+  if (!job.dated || job.first_start == kNever || job.waits_since != kNever) return;
+  job.run()->started = std::min(now, later(job.first_start, job.requeued + job.served));
+  job.run()->dated = true;
+}
+
 /// A calendar behind a date of the journal has gone back: it says that date at least. Otherwise
 /// jobs would have waited for less than they have, and lose their turn to others.
 void put_calendar_right(AgentState& s, Instant now) {
@@ -72,12 +82,25 @@ void put_calendar_right(AgentState& s, Instant now) {
 }  // namespace
 
 /// The first step of a life: what the journal left open goes on.
+/// In the order in which they had started, as policies are shown them.
+void Step::resume_runs(std::vector<Job*> running) {
+  std::sort(running.begin(), running.end(), [](const Job* a, const Job* b) {
+    return std::tuple(a->started(), a->attempt()->id.number, a->order) <
+           std::tuple(b->started(), b->attempt()->id.number, b->order);
+  });
+  for (Job* job : running) {
+    s.home.enter_running(*job);
+    job->stage() == Stage::draining ? send_releases(*job) : send_starts(*job);
+  }
+}
+
 void Step::begin() {
   STARLING_MARK("agent: begin");
   s.begun = true;
   put_calendar_right(s, now);
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
   std::vector<const Job*> waiting;
+  std::vector<Job*> running;
   for (auto& [id, job] : s.home.jobs) {
     job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
     if (job.first_start != kNever) job.first_start = std::min(job.first_start, now);
@@ -95,15 +118,15 @@ void Step::begin() {
         break;
       case Stage::starting:
         STARLING_MARK("agent: a life begins with a job that starts or runs");
-        s.home.enter_running(job);
-        send_starts(job);
+        date_run(job, now);
+        running.push_back(&job);
         break;
       case Stage::draining:
         // Decided in an earlier life, and told by no record before the attempt is over.
         if (job.run()->drain->after == AfterDrain::wait) ++job.preemptions;
         STARLING_MARK("agent: a life begins with a job that drains");
-        s.home.enter_running(job);
-        send_releases(job);
+        date_run(job, now);
+        running.push_back(&job);
         break;
       default:
         break;
@@ -112,6 +135,7 @@ void Step::begin() {
   std::sort(waiting.begin(), waiting.end(),
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (const Job* job : waiting) s.home.enter_waiting(*job, false);
+  resume_runs(std::move(running));
   for (auto& [attempt, share] : s.owner.shares) {
     if (planted(Bug::successor_relaunches)) launch(attempt, share);
     share.confirmed_at = now;
@@ -134,7 +158,7 @@ void Step::begin() {
     for (OwnedExecutor& executor : s.owner.executors) executor.watch.last_heard = now;
     for (PeerState& peer : s.flock.peers) peer.watch.last_heard = now;
   }
-  change(TriggerKind::round);
+  change(TriggerKind::arrival);  // of this home; a policy's rounds go on as they were
   if (s.config.roll_call > Duration{0})
     s.deciding.next = s.roll_call = later(now, s.config.roll_call);
 }

@@ -130,6 +130,8 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
   if (const auto* bid = std::get_if<BidRequest>(&message); bid && bid->gang > 0) return 4;
   if (const auto* offer = std::get_if<Offer>(&message); offer && !offer->shared.empty()) return 4;
   if (const auto* hold = std::get_if<Reserve>(&message); hold && !hold->beside.empty()) return 4;
+  if (const auto* far = std::get_if<Progress>(&message); far && (far->noise > 0 || far->batch > 0))
+    return 5;
   const bool grown =
       std::holds_alternative<Digest>(message) || std::holds_alternative<AgentStatus>(message) ||
       std::holds_alternative<BidRequest>(message) ||

@@ -237,7 +237,13 @@ struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no 
 struct Exited { AttemptId attempt; PartitionId partition; ExitStatus exit; Duration served{0}; };
 struct ExitedAck { AttemptId attempt; PartitionId partition; };
 /// `rate`: measured speed as a part of that alone on the best placement of the size asked for; 0: nobody measured it.
-struct Progress { AttemptId attempt; Duration served{0}; double rate = 0; };
+/// Since protocol 5, 0 where it is not said: `noise`, the gradient noise scale in samples; `batch`, samples of one
+/// step of all workers.
+struct Progress {
+  AttemptId attempt; Duration served{0}; double rate = 0; double noise = 0; std::uint32_t batch = 0;
+  static constexpr double kMostNoise = 1e15;
+  static constexpr std::uint32_t kMostBatch = 1'000'000'000;
+};
 struct InventoryRequest { Fence fence; std::uint64_t topology = 0; };
 struct InventoryItem {
   AttemptId attempt; Placement gpus; bool exited = false; ExitStatus exit; Duration served{0}; Demand each = {};

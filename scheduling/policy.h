@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -10,6 +12,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/result.h"
 #include "base/rng.h"
 #include "base/time.h"
 #include "interference/speed.h"
@@ -39,6 +42,30 @@ struct JobView {
   std::span<const AgentId> offered =
       {};                      ///< homes that this one has offered it to; none is tried twice
   Allocation allocation = {};  ///< running jobs only: what it runs by
+
+  // What was measured of it, as its executors have told this life of its home; nothing safe depends
+  // on it.
+  Duration done{0};  ///< work of all its attempts, in time at the size asked for alone on its best
+                     ///< placement; of a job that counts no steps, its time in them
+  double pace = 0;   ///< newest: work per time in the same unit; 0: not measured in this attempt
+  Instant measured_at = kNever;  ///< when both were; kNever: not in this attempt
+  std::uint32_t restarts = 0;    ///< attempts after the first
+  Duration restart_cost{0};      ///< that it spent stopping and starting again, in all; waiting for
+                                 ///< GPUs is none of it. Off as much as the pace is
+  double noise_scale = 0;        ///< of its gradients, in samples, newest; 0: it does not say
+  std::uint32_t batch = 0;       ///< samples of one step, newest; 0: it does not say
+  [[nodiscard]] Duration age(Instant now) const noexcept { return now - submitted; }
+};
+
+/// How a job came to be one of this home no more.
+enum class JobFate : std::uint8_t { finished, failed, cancelled, moved };
+/// One that has.
+struct DepartedJob {
+  std::shared_ptr<const JobSpec> spec;
+  JobFate fate = JobFate::finished;
+  std::uint64_t order = 0;  ///< as in JobView
+  Instant submitted, at;
+  Duration served{0};  ///< as in JobView, of all its attempts
 };
 
 /// What another partition said of itself. A hint: nothing safe may depend on it.
@@ -82,6 +109,9 @@ struct View {
   const RunningIndex* ends = nullptr;
   /// Of the list that `waiting` is. Null: nobody keeps account.
   const WaitingChanges* waiting_changes = nullptr;
+  /// Jobs of this home that have ended or left since the last decide() of its present life, in
+  /// turn; only the newest where they are thousands.
+  std::span<const DepartedJob> departed = {};
 };
 
 // `allocation`, here and below: how it runs on them; its `workers` are those that the GPUs make, or
@@ -142,8 +172,9 @@ struct PolicyFacts {
   bool needs_running = false;  ///< wants View::running although it stops nobody
   bool by_end = false;  ///< reads View::ends, if it is there, and View::running only otherwise
   bool shares_gpus = false;
-  bool orders = false;     ///< of family A: asks about jobs in another order than they came in
-  bool rebatches = false;  ///< chooses the batch of a job
+  bool orders = false;      ///< of family A: asks about jobs in another order than they came in
+  bool rebatches = false;   ///< chooses the batch of a job
+  bool reads_pace = false;  ///< wants jobs to be measured where nobody else does (JobView::pace)
   LengthSource lengths = LengthSource::none;
   bool needs_model_file = false;
   Duration round{0};  ///< 0: event-driven
@@ -195,6 +226,25 @@ class Policy {
   /// Why it did with the job what it did last, a line each, for people; nothing if it does not keep
   /// that, or no longer.
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
+
+  // What it learns outlives the process (scheduling/policy_memory.h). A policy that loses it, or is
+  // given another's, decides worse for a while and nothing else.
+
+  /// What it has learned, within kMostPolicyMemory; empty: it learns nothing. Instants are written
+  /// as distances from `origin`, which is the same instant for all who read it.
+  [[nodiscard]] virtual std::vector<std::byte> save(Instant /*origin*/) const { return {}; }
+  /// Takes that up again, before the first decide(). `invalid` says what is wrong with the bytes;
+  /// then nothing has changed.
+  [[nodiscard]] virtual Status restore(std::span<const std::byte>, Instant /*origin*/) {
+    return starling::done();
+  }
+  /// Of save()'s bytes; grows when they come to mean something else.
+  [[nodiscard]] virtual std::uint32_t memory_version() const noexcept { return 1; }
+  /// Grows when save() has something new to say.
+  [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
+  /// Works on what decide() has noted. Called by the driver after each step, never inside one, so
+  /// it may take longer than a decision; a few milliseconds at most.
+  virtual void learn() {}
 };
 
 }  // namespace starling

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <utility>
 
 #include "agents/step/home_step.h"
 #include "base/check.h"
@@ -115,7 +116,7 @@ void HomeStep::part_started(Job& job, Participant& part) {
     if (!p.started) return;
   }
   run.whole = true;
-  run.started = now;
+  if (!run.dated) run.started = now;
   const bool again = job.waits_no_more(now);
   if (again || job.first_start == kNever) {
     if (!again) job.first_start = now;
@@ -136,6 +137,7 @@ void HomeStep::drain(Job& job, AfterDrain after, Placement restart_at,
   Job::Run* run = job.run();
   STARLING_CHECK(run != nullptr && !run->drain);
   run->drain = {after, std::move(restart_at), restart_as};
+  run->told_to_stop = now;
   job.waits_no_more(run->started == kNever ? now : run->started);
   job.backoff = Duration{0};
   if (JobView* view = s.home.running.find(job)) view->blocked = true;
@@ -182,6 +184,7 @@ void HomeStep::drained(Job& job) {
   job.served += served;
   run.started = kNever;
   job.stopped = now;
+  if (run.told_to_stop != kNever) job.seen.restart_cost += now - run.told_to_stop;
   if (after == AfterDrain::cancel) return end(job, JobPhase::cancelled, std::move(run.exit));
   if (after == AfterDrain::fail) return end(job, JobPhase::failed, std::move(run.exit));
   if (job.spec->no_requeue) {
@@ -278,6 +281,23 @@ void HomeStep::on(NodeId from, const AttemptQuery& query) {
   tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
+/// Of a gang one executor at least tells its pace. What it took to start is the time since then less
+/// what the pace has needed for its work; once for each attempt, at the first word of it.
+void HomeStep::see(Job& job, Job::Run& run, const Progress& progress) {
+  if (progress.noise > 0) job.seen.noise_scale = progress.noise;
+  if (progress.batch > 0) job.seen.batch = progress.batch;
+  if (progress.rate > 0) {
+    job.seen.pace = progress.rate;
+    job.seen.at = now;
+  }
+  if (progress.rate > 0 && progress.served > Duration{0} && !std::exchange(run.gets_on, true) &&
+      job.attempts > 1 && run.started != kNever && !run.dated) {
+    const Duration worked = from_seconds(seconds(progress.served) / progress.rate);
+    job.seen.restart_cost += std::max(Duration{0}, now - run.started - worked);
+  }
+  s.home.running.measured(job);
+}
+
 void HomeStep::on_home(NodeId from, const Progress& progress) {
   STARLING_MARK("agent: Progress at its home");
   const auto known = s.home.jobs.find(progress.attempt.job);
@@ -285,6 +305,7 @@ void HomeStep::on_home(NodeId from, const Progress& progress) {
   Job::Run* run = known->second.run();
   if (run == nullptr) return;
   run->measured = std::max(run->measured, progress.served);
+  see(known->second, *run, progress);
   for (Participant& part : run->attempt.parts) {
     if (agent_node(part.agent) == from) part.last_contact = now;
   }

@@ -44,7 +44,7 @@ View OwnerStep::view(const Occupancy& gpus) {
   }
   return {
       s.topology, gpus, s.home.waiting.views(), s.home.running.views(now), s.flock.others, s.speed,
-      now,        me(), s.home.running.ends(),  &s.home.waiting.changes()};
+      now,        me(), s.home.running.ends(),  &s.home.waiting.changes(), s.home.departed};
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
@@ -59,6 +59,7 @@ void HomeStep::decide() {
   const std::vector<Decision> decisions =
       s.policy->decide(view(s.owner.open_to(std::nullopt, now)), trigger, s.policy_rng);
   if (!s.policy->prices().empty()) s.flock.digest_due = true;  // if they have moved
+  s.home.departed.clear();
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;
     const auto fault = std::visit([&](const auto& d) { return apply(d); }, decision);

@@ -47,6 +47,7 @@ void HomeStep::moved_on(Job& job) {
   const AgentId to = std::get<Job::Offered>(job.doing).to;
   persist(JobMoved{id, to});
   ++s.counters.forwards;
+  s.home.depart(job, JobFate::moved, now);
   s.home.set_timer(id, job, kNever);
   s.home.remembered.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
   s.home.jobs.erase(id);

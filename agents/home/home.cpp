@@ -23,6 +23,11 @@ std::size_t bytes_in_frame(const JobState& state) {
          (state.ask == nullptr ? 0 : bytes_of(*state.ask));
 }
 
+JobFate fate_of(JobPhase over) {
+  if (over == JobPhase::finished) return JobFate::finished;
+  return over == JobPhase::cancelled ? JobFate::cancelled : JobFate::failed;
+}
+
 }  // namespace
 
 JobState state_of(const AgentState& s, const Job& job, Instant now) {
@@ -306,6 +311,7 @@ void HomeStep::end(Job& job, JobPhase phase, ExitStatus exit) {
   state.phase = phase;
   state.exit = std::move(exit);
   persist(JobEnded{id, state});
+  s.home.depart(job, fate_of(phase), now);
   if (job.client.value != 0) send(job.client, state);
   s.count_ended(phase);
   if (job.run() != nullptr) {

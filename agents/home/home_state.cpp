@@ -21,9 +21,17 @@ void HomeState::leave_waiting(const Job& job) {
 }
 
 void HomeState::enter_running(Job& job) {
+  job.seen.pace = 0;
+  job.seen.at = kNever;
   ++running_jobs;
   passing.started(job.spec->priority, job.order);
   running.enter(job);
+}
+
+void HomeState::depart(const Job& job, JobFate fate, Instant now) {
+  if (departed.size() >= kMostDeparted)  // nobody has been asked to decide for long
+    departed.erase(departed.begin(), departed.begin() + kMostDeparted / 2);
+  departed.push_back({job.spec, fate, job.order, job.submitted, now, job.served});
 }
 
 void HomeState::leave_running(const Job& job) {

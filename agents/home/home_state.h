@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "agents/home/passing.h"
 #include "agents/home/remembered.h"
@@ -27,6 +29,7 @@ struct HomeState {
   WaitingList waiting;                ///< all others but those on offer
   std::uint64_t waiting_gpus = 0;     ///< that they want
   RunningViews running;
+  std::vector<DepartedJob> departed;  ///< View::departed
   Passing passing;
   Instant next_turn = Instant::min();  ///< when to look for a gang whose turn it is
 
@@ -37,6 +40,8 @@ struct HomeState {
   void leave_waiting(const Job& job);
   void enter_running(Job& job);
   void leave_running(const Job& job);
+  void depart(const Job& job, JobFate fate, Instant now);
+  static constexpr std::size_t kMostDeparted = 4096;
   void set_timer(const JobId& id, Job& job, Instant when) { timers.move(id, job.timer, when); }
 };
 

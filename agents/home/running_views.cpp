@@ -46,6 +46,10 @@ void RunningViews::started(const Job& job) {
   clocks_[static_cast<std::size_t>(view - list_.data())].since = run.started;
 }
 
+void RunningViews::measured(const Job& job) {
+  if (JobView* view = find(job)) add_seen(*view, job);
+}
+
 void RunningViews::leave(const Job& job) {
   JobView* view = find(job);
   if (view == nullptr) return;

@@ -23,6 +23,8 @@ class RunningViews {
   /// Its processes run since job.run()->started.
   void started(const Job& job);
   void leave(const Job& job);
+  /// Executors have told something of it (Job::seen).
+  void measured(const Job& job);
   /// To be changed in what does not move its end. Null: the policy does not read it.
   [[nodiscard]] JobView* find(const Job& job);
 

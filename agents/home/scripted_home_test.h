@@ -27,6 +27,8 @@ class ScriptedHome {
   struct Seen {
     std::vector<JobId> waiting, running, blocked;
     std::vector<Allocation> allocations;  ///< of those that run
+    std::vector<JobView> waiting_views, running_views;
+    std::vector<DepartedJob> departed;
     TriggerKind why = TriggerKind::round;
   };
 
@@ -104,6 +106,9 @@ class ScriptedHome {
     std::vector<Decision> decide(const View& view, const Trigger& trigger, Rng&) override {
       seen = Seen{};
       seen.why = trigger.kind;
+      seen.waiting_views.assign(view.waiting.begin(), view.waiting.end());
+      seen.running_views.assign(view.running.begin(), view.running.end());
+      seen.departed.assign(view.departed.begin(), view.departed.end());
       for (const JobView& job : view.waiting) seen.waiting.push_back(job.spec->id);
       for (const JobView& job : view.running) {
         seen.running.push_back(job.spec->id);
@@ -154,6 +159,7 @@ class ScriptedHome {
   std::uint64_t health = 0;
   std::vector<Send> sent;
   std::vector<Record> journal;  ///< of this life
+  std::vector<SpeedSample> taught;
 
  private:
   void step(Duration after, const Event& event) {
@@ -162,6 +168,7 @@ class ScriptedHome {
     agent->step(now, event, out);
     sent.insert(sent.end(), out.send.begin(), out.send.end());
     journal.insert(journal.end(), out.persist.begin(), out.persist.end());
+    taught.insert(taught.end(), out.teach.begin(), out.teach.end());
   }
 };
 

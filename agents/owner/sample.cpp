@@ -29,13 +29,12 @@ Neighbour runner(const OwnedShare& share) {
 
 }  // namespace
 
-/// Of gangs that are wholly here, for nobody knows what is beside the rest; not where sizes change,
-/// for what a size is worth would be taken for the worth of a place, nor where the job runs otherwise
-/// than it asks; once, though each of a gang's
-/// executors tells it.
+/// Of gangs that are wholly here, for nobody knows what is beside the rest; not where the job runs
+/// otherwise than it asks; once, though each of a gang's executors tells it. At another size than it
+/// asks for what the size is worth would be taken for what its neighbours cost: there it is measured
+/// against itself, the same attempt with nobody beside it.
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
-  if (share.spec->elastic() && s.policy->facts().elastic) return;
   if (!share.allocation.as_asked()) return;
   if (s.owner.executors[share.task_groups.front().executor].node != from) return;
   if (later(share.sampled, kBetweenSamples) > now) return;
@@ -53,10 +52,15 @@ void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress)
     if (!runs(other)) return;  // it comes or goes: nobody can tell what was measured
     beside.push_back(runner(other));
   }
+  const bool resized = self.job.asked != 0 && self.job.gpus != self.job.asked;
+  if (resized && beside.empty()) share.pace_alone = progress.rate;
+  if (resized && (beside.empty() || !(share.pace_alone > 0))) return;
   share.sampled = now;
-  const double alone = s.speed.scaling(self.job);
+  const double relative = resized ? progress.rate / share.pace_alone *
+                                        s.speed.speed(self.job, self.placement, {}).relative
+                                  : progress.rate / s.speed.scaling(self.job);
   out.teach.push_back(
-      {std::move(self.job), std::move(self.placement), std::move(beside), progress.rate / alone});
+      {std::move(self.job), std::move(self.placement), std::move(beside), relative});
 }
 
 }  // namespace starling

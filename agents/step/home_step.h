@@ -63,6 +63,7 @@ struct HomeStep : OwnerStep {
   void on_home(NodeId from, const Exited& exited);
   void on(NodeId from, const AttemptQuery& query);
   void on_home(NodeId from, const Progress& progress);
+  void see(Job& job, Job::Run& run, const Progress& progress);
 
   // gang.cpp: rounds over several partitions, up to starting
   bool open_round(Job& job, const Spread& spread);

@@ -79,13 +79,25 @@ struct Job {
       Allocation restart_as = {};
     };
     Attempt attempt;
-    bool whole = false;          ///< every participant has said Started
-    std::optional<Drain> drain;  ///< while draining
-    Instant started = kNever;    ///< kNever: in an earlier life
-    Instant deadline = kNever;   ///< for starting
-    Duration measured{0};        ///< newest Progress
-    std::uint64_t number = 0;    ///< counted over all of this home's life
-    ExitStatus exit;             ///< of the participant that failed first
+    bool whole = false;             ///< every participant has said Started
+    std::optional<Drain> drain;     ///< while draining
+    Instant started = kNever;       ///< kNever: in an earlier life
+    Instant deadline = kNever;      ///< for starting
+    Duration measured{0};           ///< newest Progress
+    std::uint64_t number = 0;       ///< counted over all of this home's life
+    bool dated = false;             ///< of an earlier life, and `started` is what its dates say
+    bool gets_on = false;           ///< an executor has told that it does
+    Instant told_to_stop = kNever;  ///< draining, in this life
+    ExitStatus exit;                ///< of the participant that failed first
+  };
+
+  /// What executors have told of it in this life: as JobView has it.
+  struct Seen {
+    double pace = 0;  ///< of the open attempt
+    Instant at = kNever;
+    Duration restart_cost{0};
+    double noise_scale = 0;
+    std::uint32_t batch = 0;
   };
 
   std::shared_ptr<const JobSpec> spec;
@@ -111,6 +123,7 @@ struct Job {
   /// Somebody who speaks an earlier protocol would have had a part in it: decisions of how it runs
   /// are not followed any more.
   bool as_asked = false;
+  Seen seen;
   std::string trouble;  ///< why the last round or attempt came to nothing
   Instant timer = kNever;
   Duration backoff{0};

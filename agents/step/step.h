@@ -15,6 +15,7 @@ struct Step : HomeStep {
 
   // agent.cpp
   void begin();
+  void resume_runs(std::vector<Job*> running);
   void receive(NodeId from, const Message& message);
   void settle();  ///< handles what the agent says to itself
   void tick();

@@ -399,6 +399,30 @@ TEST_CASE("GPUs to share are asked for, offered and held in the fourth protocol,
   }
 }
 
+TEST_CASE("what a job says of its gradients is said in the fifth protocol, not before") {
+  Codec codec;
+  const Progress told{{JobId{1, 2}, Epoch{3}, 4}, std::chrono::seconds(5), 0.5, 312.5, 256};
+  CHECK(wholly_said_in(told) == 5);
+  CHECK(wholly_said_in(Progress{told.attempt, told.served, 0.5}) == 1);
+  for (std::uint16_t protocol = 1; protocol <= kNewestProtocol; ++protocol) {
+    CAPTURE(protocol);
+    const Bytes bytes = copy(codec.encode({protocol, Incarnation{7}, 9}, told));
+    const auto heard = codec.decode(bytes);
+    REQUIRE(heard.ok());
+    const auto& progress = std::get<Progress>(heard.value().message);
+    CHECK(progress.served == told.served);
+    CHECK(progress.rate == 0.5);
+    CHECK(progress.noise == (protocol < 5 ? 0 : 312.5));
+    CHECK(progress.batch == (protocol < 5 ? 0U : 256U));
+  }
+  const auto wrong = [&](double noise, std::uint32_t batch) {
+    return reason(Progress{told.attempt, told.served, 0.5, noise, batch});
+  };
+  CHECK(wrong(-1, 1) == "Progress: noise: not in 0..1e15");
+  CHECK(wrong(std::nan(""), 1) == "Progress: noise: not in 0..1e15");
+  CHECK(wrong(1, Progress::kMostBatch + 1) == "Progress: batch: more than 1,000,000,000");
+}
+
 TEST_CASE("an offer of shared GPUs alone has no free ones, and its figures are within bounds") {
   const SharedRoom room{{JobId{5, 6}, Epoch{7}, 8}, {GpuId{4}}, 900'000, 17};
   const auto wrong = [&](auto change) {

@@ -232,7 +232,7 @@ class Encoder : public PartWriter {
   }
   auto body(const starling::Progress& m) {
     const AttemptId a = id(m.attempt);
-    return CreateProgress(b_, &a, ns(m.served), m.rate);
+    return CreateProgress(b_, &a, ns(m.served), m.rate, five_ ? m.noise : 0, five_ ? m.batch : 0);
   }
   auto body(const starling::InventoryRequest& m) {
     const Fence f = fence(m.fence);

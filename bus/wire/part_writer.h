@@ -155,8 +155,7 @@ class PartWriter {
   const Limits& limits_;
   const bool two_;  ///< fields of protocol 2 are written
   const bool three_;
-  const bool four_;
-  const bool five_;
+  const bool four_, five_;
 
  private:
   std::vector<fb::Offset<Share>> gang_;  // scratch

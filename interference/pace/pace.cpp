@@ -2,6 +2,7 @@
 #include "interference/pace/pace.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "interference/goodput/profiles.h"
 #include "interference/goodput/scaling.h"
@@ -25,16 +26,15 @@ double work_part(const GoodputProfile* profile, double local, double asked) {
   return profile->time.grad_s(local) / profile->time.grad_s(asked);
 }
 
-Batches batches_of(const PaceQuestion& q, const GoodputProfile* profile) {
-  const auto gpus = static_cast<double>(q.placement.size());
-  const double size = asked_gpus(q.job, gpus);
-  const Allocation& how = q.allocation;
-  const std::uint32_t said = q.batch > 0 ? q.batch : q.job.batch;
+Batches batches_of(const JobProfile& job, double gpus, const Allocation& how, std::uint32_t batch,
+                   const GoodputProfile* profile) {
+  const double size = asked_gpus(job, gpus);
+  const std::uint32_t said = batch > 0 ? batch : job.batch;
   const bool known = said > 0 || profile != nullptr;
   Batches b;
   b.asked = said > 0 ? said : profile != nullptr ? profile->limits.own * size : size;
   const double own = b.asked / size;
-  const bool divided = q.job.parameter_servers > 0;
+  const bool divided = job.parameter_servers > 0;
   b.untouched = divided ? b.asked : own * gpus;
   b.work = {divided ? size / gpus : 1, how.accumulation + 1, how.servers};
   b.batch = b.untouched;
@@ -45,6 +45,10 @@ Batches batches_of(const PaceQuestion& q, const GoodputProfile* profile) {
   }
   b.batch *= b.work.gradients;
   return b;
+}
+
+Batches batches_of(const PaceQuestion& q, const GoodputProfile* profile) {
+  return batches_of(q.job, static_cast<double>(q.placement.size()), q.allocation, q.batch, profile);
 }
 
 double efficiency_of(const Batches& b, const GoodputProfile* profile, double done) {
@@ -107,6 +111,15 @@ double training_pace(const IterationForm& form, const PaceQuestion& question, bo
   if (!goodput || profile == nullptr || question.allocation.averaged) return found.relative;
   const double asked = batches_of(question, profile).asked;
   return found.relative * training_efficiency(profile->noise, asked, found.batch);
+}
+
+GradientReport gradient_report(const JobProfile& job, std::size_t gpus, const Allocation& how,
+                               double done) {
+  const GoodputProfile* profile = goodput_profile(model_profile(job.model));
+  if (profile == nullptr || gpus == 0) return {};
+  const double batch = batches_of(job, static_cast<double>(gpus), how, 0, profile).batch;
+  return {profile->noise.phi(std::clamp(done, 0.0, 1.0), batch),
+          static_cast<std::uint32_t>(std::lround(std::min(batch, 1e9)))};
 }
 
 }  // namespace starling

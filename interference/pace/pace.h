@@ -71,4 +71,14 @@ struct PaceOptions {
 [[nodiscard]] double training_pace(const IterationForm& form, const PaceQuestion& question,
                                    bool goodput);
 
+/// What a job would say of its gradients.
+struct GradientReport {
+  double noise = 0;         ///< noise scale, in samples; 0: nobody has measured it of this model
+  std::uint32_t batch = 0;  ///< samples of one step, of all workers; 0: the same
+};
+/// Of `job` on `gpus` of them by `how`, when the part `done` in [0, 1] of its training is done: the
+/// noise that its model was measured to have, at the batch that it runs with.
+[[nodiscard]] GradientReport gradient_report(const JobProfile& job, std::size_t gpus,
+                                             const Allocation& how, double done);
+
 }  // namespace starling

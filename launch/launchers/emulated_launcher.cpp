@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "interference/pace/pace.h"
 #include "interference/profile.h"
 
 namespace starling {
@@ -32,6 +33,8 @@ Status EmulatedLauncher::start(const LaunchSpec& spec) {
     gang.job =
         profile_of(spec.spec, static_cast<std::uint32_t>(gang.placement.size()), spec.allocation);
     gang.allocation = spec.allocation;
+    gang.before = spec.served;
+    gang.length = spec.spec.duration;
     gang.rate = physics_.scaling(gang.job);
     // Start-up comes first and counts as no service.
     const Duration startup =
@@ -80,7 +83,13 @@ std::vector<Progress> EmulatedLauncher::measure() {
   std::vector<Progress> all;
   for (auto& [attempt, gang] : gangs_) {
     const bool starts = now < gang.work.counted_to();
-    all.push_back({attempt, gang.work.done() + gang.work.uncounted(now), starts ? 0 : gang.rate});
+    const Duration worked = gang.work.done() + gang.work.uncounted(now);
+    all.push_back({attempt, worked, starts ? 0 : gang.rate});
+    if (starts || !physics_.varies()) continue;
+    const double part = seconds(gang.before + worked) / std::max(seconds(gang.length), 1e-9);
+    const auto said = gradient_report(gang.job, gang.placement.size(), gang.allocation, part);
+    all.back().noise = said.noise;
+    all.back().batch = said.batch;
   }
   return all;
 }

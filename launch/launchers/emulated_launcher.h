@@ -39,9 +39,10 @@ class EmulatedLauncher final : public Launcher {
     JobProfile job;
     Placement placement;  // the whole gang, ascending
     Allocation allocation;
-    std::set<ServerId> servers;  // of this executor
-    double rate = 1;             // on the job's own scale
-    WorkProgress work;           // `speedup` times as fast; begins after the start-up
+    Duration before{0}, length{0};  // work of earlier attempts, and in all
+    std::set<ServerId> servers;     // of this executor
+    double rate = 1;                // on the job's own scale
+    WorkProgress work;              // `speedup` times as fast; begins after the start-up
     Instant until = kNever;
     [[nodiscard]] Instant over() const { return std::min(work.end(), until); }
   };

@@ -306,8 +306,13 @@ std::vector<Progress> ProcessLauncher::measure() {
     if (all.empty() || all.back().attempt != key.first)
       all.push_back({key.first, now - part.started, 0});
     if (part.steps.empty()) continue;
-    if (const auto report = read_steps(part.steps, owner_of(part.guarded.plan())))
-      all.back().rate = part.meter.look(now, *report, neighbours_of(key));
+    const auto report = read_steps(part.steps, owner_of(part.guarded.plan()));
+    if (!report) continue;
+    const double rate = part.meter.look(now, *report, neighbours_of(key));
+    // Against itself, at this size, it would be as fast at every size.
+    if (!part.resized || report->alone > 0) all.back().rate = rate;
+    all.back().noise = report->noise;
+    all.back().batch = part.batch;
   }
   return all;
 }

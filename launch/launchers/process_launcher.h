@@ -97,6 +97,8 @@ class ProcessLauncher final : public Launcher {
     bool stopping = false;
     std::filesystem::path log, steps;  // steps empty: rank 0 is elsewhere
     bool whole = true;                 // the gang is on this server alone
+    bool resized = false;              // it has other GPUs in number than the job asks for
+    std::uint32_t batch = 0;           // of a step of all workers; 0: as the job asks
     StepMeter meter;
   };
   using Key = std::pair<AttemptId, ServerId>;

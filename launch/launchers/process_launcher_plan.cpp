@@ -62,6 +62,13 @@ ProcessLauncher::Part ProcessLauncher::part_of(const LaunchSpec& spec, GuardedPa
   part.log = log_file(spec.attempt, spec.server);
   if (spec.first_rank != 0) return part;
   part.steps = steps_file(part.guarded.plan(), part.log);
+  std::size_t gpus = 0;
+  for (const Share& share : spec.gang) gpus += share.gpus.size();
+  part.resized = gpus != spec.spec.gpus();
+  const Allocation& how = spec.allocation;
+  const std::uint64_t batch =
+      std::uint64_t{how.workers} * how.local_batch * (how.accumulation + 1U);
+  part.batch = static_cast<std::uint32_t>(std::min<std::uint64_t>(batch, Progress::kMostBatch));
   part.whole = gang_layout(spec.gang, spec.spec.gpus_per_worker, topology_).size() <= 1;
   return part;
 }

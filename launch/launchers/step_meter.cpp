@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-constexpr std::size_t kMostBytes = 64;
+constexpr std::size_t kMostBytes = 96;
 constexpr int kMostWindows = 100;  // a running mean from there on, for jobs that change
 
 bool sane(double value) { return std::isfinite(value) && value >= 0 && value < 1e15; }
@@ -25,6 +25,7 @@ std::optional<StepReport> read_steps(const std::filesystem::path& file,
   StepReport report;
   if (!(in >> report.steps) || !sane(report.steps)) return std::nullopt;
   if (!(in >> report.alone) || !sane(report.alone)) report.alone = 0;
+  if (!(in >> report.noise) || !sane(report.noise)) report.noise = 0;
   return report;
 }
 

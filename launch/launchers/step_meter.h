@@ -11,13 +11,15 @@
 namespace starling {
 
 /// What a command says of its progress: the text of the file that STARLING_STEPS names,
-///   STEPS [STEPS_PER_SECOND_ALONE]
+///   STEPS [STEPS_PER_SECOND_ALONE [NOISE_SCALE]]
 struct StepReport {
   double steps = 0;  ///< done so far in this attempt
-  double alone = 0;  ///< what it does per second with nobody beside it; 0: it does not know
+  double alone = 0;  ///< what it does per second with nobody beside it, at the size that it asks
+                     ///< for; 0: it does not know
+  double noise = 0;  ///< gradient noise scale, in samples; 0: it does not know
 };
 /// Nothing where the file is not there yet, is no regular file of ours or `owner`'s, or does not
-/// begin with a number that can be right. 64 bytes are read, and nothing is waited for.
+/// begin with a number that can be right. 96 bytes are read, and nothing is waited for.
 [[nodiscard]] std::optional<StepReport> read_steps(const std::filesystem::path& file,
                                                    std::optional<uid_t> owner = std::nullopt);
 

@@ -19,7 +19,7 @@ double after(StepMeter& meter, Instant& now, double& steps, double rate, int for
   for (int i = 0; i < 2 * for_s; ++i) {
     now += std::chrono::milliseconds(500);
     steps += rate / 2;
-    speed = meter.look(now, {steps, alone}, neighbours);
+    speed = meter.look(now, {steps, alone, 0}, neighbours);
   }
   return speed;
 }
@@ -67,6 +67,10 @@ TEST_CASE("what a command writes is read with care") {
   CHECK(read("120\n")->alone == 0);
   CHECK(read("120.5 3.5")->alone == 3.5);
   CHECK(read("7 fast")->alone == 0);
+  CHECK(read("120.5 3.5")->noise == 0);
+  CHECK(read("120.5 3.5 812.5\n")->noise == 812.5);
+  CHECK(read("120 0 64")->noise == 64);
+  CHECK(read("120 3 -1")->noise == 0);
   for (const char* wrong : {"", "many", "-3", "nan", "inf", "1e300"}) {
     CAPTURE(wrong);
     CHECK(!read(wrong));

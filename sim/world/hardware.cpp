@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "base/rng.h"
+#include "interference/pace/pace.h"
 #include "interference/profile.h"
 #include "workload/requirements.h"
 
@@ -298,6 +299,12 @@ std::vector<Progress> Hardware::measure(std::uint32_t executor) {
     account(gang);
     const bool starts = clock_.now() < gang.work.counted_to();
     all.push_back({attempt, gang.work.done(), starts ? 0 : measured(gang)});
+    if (starts) continue;
+    const double length = seconds(jobs_[gang.row].duration);
+    const double part = seconds(gang.before + gang.work.done()) / std::max(length, 1e-9);
+    const auto said = gradient_report(profiles_.at(index), gang.gpus.size(), gang.allocation, part);
+    all.back().noise = said.noise;
+    all.back().batch = said.batch;
   }
   return all;
 }

@@ -233,7 +233,10 @@ class RandomMessage {
   Killed of(Killed) { return {attempt(), span()}; }
   Exited of(Exited) { return {attempt(), partition(), exit(), span()}; }
   ExitedAck of(ExitedAck) { return {attempt(), partition()}; }
-  Progress of(Progress) { return {attempt(), span(), rng_.uniform()}; }
+  Progress of(Progress) {
+    return {attempt(), span(), rng_.uniform(), rng_.chance(0.5) ? 1e4 * rng_.uniform() : 0,
+            rng_.chance(0.5) ? rng_.below(100'000) : 0};
+  }
   InventoryRequest of(InventoryRequest) { return {fence(), u64()}; }
   Inventory of(Inventory) {
     Inventory m{fence(), {}, u64(), gpus(0)};
