@@ -52,10 +52,11 @@ enum class Bug : std::uint8_t {
   gone_host_keeps_partitions,   ///< who has left is to serve what he served
   old_key_heard,                ///< a key that was exchanged still is its node's
   launched_as_asked,            ///< an executor is not told how an attempt is to run
-  hold_on_full_gpu              ///< a gang may hold a GPU that is full, whoever is there
+  hold_on_full_gpu,             ///< a gang may hold a GPU that is full, whoever is there
+  memory_stops_agent            ///< what a policy has learned, and nobody can read, ends its agent
 };
 
-inline constexpr std::array<std::string_view, 42> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 43> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -96,7 +97,8 @@ inline constexpr std::array<std::string_view, 42> kBugNames = {"executor_ignores
                                                                "gone_host_keeps_partitions",
                                                                "old_key_heard",
                                                                "launched_as_asked",
-                                                               "hold_on_full_gpu"};
+                                                               "hold_on_full_gpu",
+                                                               "memory_stops_agent"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

@@ -41,16 +41,26 @@ void AgentNode::fill_in() {
   });
 }
 
+Status AgentNode::remember(PolicyMemory* memory, std::span<const std::byte> kept, Instant now) {
+  return policy_.take_up(*agent_.state().policy, memory, kept, agent_.config(), now);
+}
+
 void AgentNode::run_commands() {
+  policy_.learn(agent_.state());
   if (model_ == nullptr) return;
   for (const SpeedSample& sample : out_.teach) {
     model_->observe(sample.job, sample.placement, sample.beside, sample.relative);
     ++unkept_;
   }
-  if (unkept_ >= kKeepEvery) keep_learned();
+  if (unkept_ >= kKeepEvery) keep_speeds();
 }
 
 void AgentNode::keep_learned() {
+  policy_.keep(agent_.state());
+  keep_speeds();
+}
+
+void AgentNode::keep_speeds() {
   if (unkept_ == 0) return;
   unkept_ = 0;
   memory_->keep(model_->state());

@@ -17,6 +17,7 @@
 #include "agents/record.h"
 #include "bus/wire/codec.h"
 #include "bus/wire/endpoint.h"
+#include "bus/wire/policy_keeper.h"
 
 namespace starling {
 
@@ -233,6 +234,10 @@ class AgentNode final : public Node {
   /// the node.
   void teach(SpeedModel& model, SpeedMemory& memory) { model_ = &model, memory_ = &memory; }
   static constexpr std::uint32_t kKeepEvery = 64;
+  /// From now on the policy learns after each cycle, beginning with what was `kept`, and `memory`,
+  /// which outlives the node, keeps what it learns; null: nobody does. Before the first cycle, at
+  /// `now` of its clock. The error is for people: the policy has begun anew.
+  Status remember(PolicyMemory* memory, std::span<const std::byte> kept, Instant now);
   /// Keeps what came since the last time. Between cycles only.
   void keep_learned();
 
@@ -241,12 +246,14 @@ class AgentNode final : public Node {
   void tick_core(Instant now) override;
   void fill_in() override;
   void run_commands() override;
+  void keep_speeds();
   void refused() override { agent_.note_refused_frame(); }
 
   Agent agent_;
   Journal& journal_;
   std::uint64_t recalled_chunk_ = 0;  // the last one that was read
   std::map<JobId, JobState> recalled_;
+  PolicyKeeper policy_;
   SpeedModel* model_ = nullptr;
   SpeedMemory* memory_ = nullptr;
   std::uint32_t unkept_ = 0;  // observations

@@ -70,6 +70,13 @@ class SearchPolicy : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return policy_.explain(job);
   }
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
+    return policy_.save(origin);
+  }
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override {
+    return policy_.restore(memory, origin);
+  }
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return policy_.learned(); }
 
  protected:
   SearchChooser chooser_;

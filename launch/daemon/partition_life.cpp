@@ -8,6 +8,7 @@
 #include "base/login_name.h"
 #include "bus/flock.h"
 #include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/hosted_memory.h"
 #include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
 #include "launch/deployment/etcd_loss.h"
@@ -124,6 +125,10 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
       prefix + "life " + std::to_string(life.value) + ", " +
       counted(partition.recovered.size(), "record") + " recovered" +
       (deployment.state.empty() ? "" : ", epoch " + std::to_string(partition.mine.epoch.value)));
+  HostedMemory memory(deployment, partition.mine,
+                      host.state.path() / ("policy-" + std::to_string(seat.partition.value)),
+                      prefix);
+  const std::string learned = memory.read();
   HostedSpeed speed(deployment, host.topology,
                     host.state.path() / ("speed-" + std::to_string(seat.partition.value)), prefix);
   const Rng rng = Rng(deployment.seed).fork(me.value).fork(life.value);
@@ -141,6 +146,9 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
                  endpoint, *partition.journal, options);
   node.recall(partition.recovered);
   if (speed.learns()) node.teach(speed.model(), speed);
+  if (const Status taken = node.remember(&memory, std::as_bytes(std::span(learned)), clock.now());
+      !taken.ok())
+    log_error(prefix + taken.error().message);
   Housekeeping house;
   house.inherited = partition.recovered.size();
   partition.recovered = {};

@@ -53,6 +53,14 @@ double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
   return share.left_s / known->second;
 }
 
+std::optional<Placement> ElasticPlaces::of(const Division& division, const ElasticCall& call,
+                                           const JobSpec& job, std::uint32_t workers) {
+  const auto [known, fresh] = places_.try_emplace(
+      Key(workers, job.gpus_per_worker, job.cpus_per_worker, job.gpu_types), std::nullopt);
+  if (fresh) known->second = division.find_workers(call, call.empty, job, workers);
+  return known->second;
+}
+
 double ElasticSpeeds::rest_on_s(const View& view, const ElasticShare& share,
                                 const Placement& placement, const Allocation& how) {
   const JobProfile profile =

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "scheduling/memory_bytes.h"
 #include "scheduling/packing.h"
 #include "scheduling/policy.h"
 
@@ -69,6 +70,13 @@ class Division {
                                               const Placement&) const {
     return {};
   }
+  /// At every call of the policy, first: what was measured since the last one.
+  virtual void observe(const View&) {}
+  /// As of Policy.
+  virtual void save(MemoryWriter&) const {}
+  virtual void restore(MemoryReader&) {}
+  [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
+  virtual void learn() {}
   /// Is it worth stopping a running job to give it `share.workers`, more than it has?
   [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
                                              const ElasticShare& share) = 0;
@@ -101,6 +109,18 @@ class ElasticSpeeds {
   using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double,
                          std::vector<std::string>, RunDetails>;
   std::map<Key, double> speeds_;
+};
+
+/// Where so many workers of a job go in the empty partition, remembered.
+class ElasticPlaces {
+ public:
+  [[nodiscard]] std::optional<Placement> of(const Division& division, const ElasticCall& call,
+                                            const JobSpec& job, std::uint32_t workers);
+
+ private:
+  /// Workers, GPUs per worker, CPUs, GPU types.
+  using Key = std::tuple<std::uint32_t, std::uint32_t, double, std::vector<std::string>>;
+  std::map<Key, std::optional<Placement>> places_;
 };
 
 /// The smallest number of servers that hold the workers evenly: of those that can, the ones with

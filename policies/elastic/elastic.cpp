@@ -58,12 +58,36 @@ std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trig
   std::vector<Decision> out;
   const View& view = routing_.route(all, out);
   rounds_.decide(view, trigger, facts_.round,
-                 {.observe = [&] { progress_.observe(view); },
+                 {.observe =
+                      [&] {
+                        progress_.observe(view);
+                        division_->observe(view);
+                      },
                   .plan = [&](RoundPlan& plan, auto& made) { plan_round(view, plan, made); },
                   .between = [&](RoundPlan& plan, auto& made) { between_rounds(view, plan, made); },
                   .routing = &routing_},
                  out);
   return out;
+}
+
+std::vector<std::byte> ElasticPolicy::save(Instant origin) const {
+  MemoryWriter out;
+  rounds_.save(out, origin);
+  progress_.save(out, origin);
+  division_->save(out);
+  return out.take();
+}
+
+Status ElasticPolicy::restore(std::span<const std::byte> memory, Instant origin) {
+  MemoryReader in(memory);
+  const auto began = Rounds::read_began(in, origin);
+  ElasticProgress progress;
+  progress.restore(in, origin);
+  if (in.ok()) division_->restore(in);
+  if (!in.whole()) return {Errc::invalid, "it is no account of elastic jobs"};
+  rounds_.resume(began);
+  progress_ = std::move(progress);
+  return done();
 }
 
 ElasticCall ElasticPolicy::call(const View& view) const {

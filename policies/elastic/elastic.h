@@ -35,6 +35,13 @@ class ElasticPolicy final : public Policy {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
+  /// How much of each job is done, when the round began, and what its Division has learned.
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
+  [[nodiscard]] std::uint64_t learned() const noexcept override {
+    return progress_.version() + rounds_.begun() + division_->learned();
+  }
+  void learn() override { division_->learn(); }
 
  private:
   using Share = ElasticShare;

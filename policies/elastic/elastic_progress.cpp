@@ -14,11 +14,21 @@ constexpr double kOutlivedPart = 0.05;
 
 }  // namespace
 
+/// A new life of the home knows when a job began to run, but for what earlier attempts did at another
+/// size: if it runs where it ran, it has done so ever since.
+void ElasticProgress::anchor(Known& known, const JobView& job, Instant now) {
+  known.restored = false;
+  if (job.placement.empty() || known.placement != job.placement) return;
+  known.before += job.served - (known.served + (now - known.at));
+}
+
 void ElasticProgress::see(const View& view, const JobView& job) {
   Known& known = known_[job.spec->id];
   known.seen = true;
+  if (known.restored) anchor(known, job, view.now);
   if (job.placement.empty() || known.placement != job.placement ||
       known.allocation != job.allocation || job.served < known.before) {
+    if (known.placement != job.placement || known.allocation != job.allocation) ++version_;
     known.before = job.served;
     known.before_s = seconds(job.served);
     known.placement = job.placement;
@@ -31,6 +41,8 @@ void ElasticProgress::see(const View& view, const JobView& job) {
     }
   }
   known.done_s = known.before_s + known.rate * seconds(job.served - known.before);
+  known.served = job.served;
+  known.at = view.now;
 }
 
 void ElasticProgress::observe(const View& view) {
@@ -38,7 +50,43 @@ void ElasticProgress::observe(const View& view) {
   for (const auto jobs : {view.waiting, view.running}) {
     for (const JobView& job : jobs) see(view, job);
   }
-  std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
+  version_ += std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
+}
+
+void ElasticProgress::save(MemoryWriter& out, Instant origin) const {
+  const std::size_t jobs = std::min(known_.size(), kMostJobs);
+  out.word(jobs);
+  auto at = known_.begin();
+  for (std::size_t i = 0; i < jobs; ++i, ++at) {
+    const auto& [job, known] = *at;
+    out.job(job), out.span(known.before), out.span(known.served), out.instant(known.at, origin);
+    for (const double number : {known.before_s, known.done_s, known.rate}) out.number(number);
+    out.word(known.placement.size());
+    for (const GpuId gpu : known.placement) out.word(gpu.value);
+    const Allocation& how = known.allocation;
+    for (const std::uint32_t word :
+         {how.workers, how.servers, how.local_batch, how.accumulation, how.averaged ? 1U : 0U})
+      out.word(word);
+  }
+}
+
+void ElasticProgress::restore(MemoryReader& in, Instant origin) {
+  constexpr double kLongest = 1e12, kFastest = 1e6;
+  constexpr std::size_t kWords = 14, kMostGpus = 1U << 20U;
+  known_.clear();
+  const auto small = [&] { return static_cast<std::uint32_t>(in.word()); };
+  for (std::size_t jobs = in.count(kMostJobs, kWords); jobs > 0 && in.ok(); --jobs) {
+    const JobId job = in.job();
+    Known& known = known_[job];
+    known.before = in.span(), known.served = in.span(), known.at = in.instant(origin);
+    known.restored = true;
+    known.before_s = in.number(0, kLongest);
+    known.done_s = in.number(0, kLongest);
+    known.rate = in.number(0, kFastest);
+    known.placement.resize(in.count(kMostGpus, 1));
+    for (GpuId& gpu : known.placement) gpu = GpuId{small()};
+    known.allocation = {small(), small(), small(), small(), in.word() != 0};
+  }
 }
 
 double ElasticProgress::done_s(JobId job) const { return known_.at(job).done_s; }

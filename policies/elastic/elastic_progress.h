@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "scheduling/memory_bytes.h"
 #include "scheduling/policy.h"
 
 namespace starling {
@@ -21,20 +22,33 @@ class ElasticProgress {
   /// what a heavy tail promises. Of a job that has outlived its estimate: a twentieth of that.
   /// At least a second.
   [[nodiscard]] double left_s(const JobSpec& job) const;
+  /// For Policy::save().
+  void save(MemoryWriter& out, Instant origin) const;
+  /// Reads what save() wrote; what cannot be fails `in`. The jobs are those of the next observe()
+  /// that it names.
+  void restore(MemoryReader& in, Instant origin);
+  /// Grows when a job comes, goes, or is placed otherwise.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
   struct Known {
     double before_s = 0;  // in attempts that are over
     Duration before{0};   // the same as `served` had it
+    Duration served{0};   // at `at`
+    Instant at;
     double done_s = 0;    // in all
     double rate = 1;      // of the attempt that runs
     Placement placement;  // of the attempt that runs
     Allocation allocation;
     bool seen = false;
+    bool restored = false;
   };
   void see(const View& view, const JobView& job);
+  static void anchor(Known& known, const JobView& job, Instant now);
 
+  static constexpr std::size_t kMostJobs = 8192;
   std::map<JobId, Known> known_;
+  std::uint64_t version_ = 0;
 };
 
 }  // namespace starling

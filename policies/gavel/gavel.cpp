@@ -2,6 +2,7 @@
 #include "policies/gavel/gavel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "interference/gpu_speed.h"
 #include "interference/profile.h"
@@ -62,6 +63,7 @@ void GavelPolicy::learn_types(const View& view) {
     return gpu_speed_factor(types_[a].name) > gpu_speed_factor(types_[b].name);
   });
   accounts_.emplace(types_.size(), gavel_.round);
+  if (restored_) take_up(*std::exchange(restored_, std::nullopt));
 }
 
 std::optional<Placement> GavelPolicy::find_on(const Occupancy& gpus, const JobSpec& job,
@@ -110,13 +112,15 @@ void GavelPolicy::see(const View& view, const JobView& job) {
   Known& known = entry->second;
   known.seen = true;
   if (fresh) {
-    known.speed = speeds(view, *job.spec);
-    if (shares(view)) known.kind = kind_of(*job.spec);
     known.served = job.served;
     known.done = seconds(job.served);  // what it did elsewhere, at full speed for want of knowing
     known.done_at_reset = known.done;
     accounts_->enter(job.spec->id);
     changed_ = true;
+  }
+  if (known.speed.empty()) {
+    known.speed = speeds(view, *job.spec);
+    if (shares(view)) known.kind = kind_of(*job.spec);
   }
   const Duration more = job.served - known.served;
   if (more > Duration::zero() && known.runs) {
@@ -146,6 +150,7 @@ void GavelPolicy::observe(const View& view) {
   }
   if (shares(view)) see_neighbours(view);
   last_seen_ = view.now;
+  if (!known_.empty()) ++observed_;
 }
 
 void GavelPolicy::count(JobId job, const Known& known, Duration more) {

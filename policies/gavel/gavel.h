@@ -50,6 +50,10 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return a.spec->priority > b.spec->priority;
   }
+  /// The accounts of all jobs: what each has received, is owed, and has done.
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return observed_; }
 
  private:
   struct Type {
@@ -79,6 +83,20 @@ class GavelPolicy final : public Policy, public QueueOrder {
     const JobView* job;
     const Known* known;
   };
+  /// What restore() has read, until the types of the partition are known. Any that it does not have
+  /// make it worthless.
+  struct Restored {
+    std::vector<std::string> types;
+    GavelRounds accounts;
+    std::map<JobId, Known> known;
+    std::map<JobId, std::size_t> held;
+    std::vector<Together> together;
+    bool changed = false;
+    Instant last_seen;
+  };
+  void write_known(MemoryWriter& out) const;
+  void read_known(MemoryReader& in, Restored& all) const;
+  void take_up(Restored restored);
   void learn_types(const View& view);
   [[nodiscard]] std::vector<double> speeds(const View& view, const JobSpec& job) const;
   [[nodiscard]] bool shares(const View& view) const;
@@ -127,6 +145,8 @@ class GavelPolicy final : public Policy, public QueueOrder {
   std::set<JobId> movers_;          // who this round stops to move
   bool changed_ = false;            // jobs came or went since the last allocation
   Instant last_seen_{};
+  std::uint64_t observed_ = 0;  // calls at which somebody was here
+  std::optional<Restored> restored_;
 };
 
 }  // namespace starling

@@ -75,6 +75,9 @@ class GavelFifo {
  public:
   using Pick = std::function<std::uint32_t(std::uint32_t)>;  ///< a number below the argument
   [[nodiscard]] GavelAllocation allocate(const GavelProblem& problem, const Pick& pick);
+  /// By job the type that it has; for Policy::save().
+  [[nodiscard]] const std::map<JobId, std::size_t>& held() const noexcept { return held_; }
+  void restore(std::map<JobId, std::size_t> held) { held_ = std::move(held); }
 
  private:
   std::map<JobId, std::size_t> held_;  // type

@@ -11,6 +11,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "scheduling/memory_bytes.h"
 
 namespace starling {
 
@@ -34,6 +35,10 @@ class GavelRounds {
   /// Everyone starts anew. `allocation` is by type; jobs that are not in it have none.
   void reset(Instant now, const std::map<GavelCombination, std::vector<double>>& allocation);
   [[nodiscard]] Instant last_reset() const noexcept { return last_reset_; }
+  /// For Policy::save().
+  void save(MemoryWriter& out, Instant origin) const;
+  /// Reads what save() wrote for as many types; what cannot be fails `in`.
+  void restore(MemoryReader& in, Instant origin);
 
   struct Candidate {
     GavelCombination who;

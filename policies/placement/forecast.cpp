@@ -13,6 +13,8 @@ constexpr std::size_t kFew = 8;  // too few to stand for a job that has outlived
 
 void Forecast::follow(std::span<const Residents::Move> moves, Instant now) {
   for (const Residents::Move& move : moves) move.ended ? ended(move, now) : came(move, now);
+  version_ += moves.size();
+  forget_gone();
   if (groups_.size() > kGroups) forget_some();
 }
 
@@ -29,6 +31,7 @@ void Forecast::came(const Residents::Move& move, Instant now) {
   group.touched = ++moves_;
   // It had not ended but lost its place, and what it did till then is no length of a job.
   std::erase_if(group.ended, [&](const Ended& e) { return e.order == move.order; });
+  if (ran_before_.erase(move.order) > 0 && group.running.contains(move.order)) return;
   if (group.running.size() < kKept) group.running[move.order] = job;
 }
 

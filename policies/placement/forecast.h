@@ -47,6 +47,14 @@ class Forecast {
   /// Enough jobs have ended to draw from.
   [[nodiscard]] bool draws() const noexcept { return all_.knows(); }
   [[nodiscard]] std::size_t groups() const noexcept { return groups_.size(); }
+  /// For Policy::save(). Of the groups those heard of last, at most kSaved jobs.
+  static constexpr std::size_t kSaved = 10'000;
+  void save(MemoryWriter& out, Instant origin) const;
+  /// Reads what save() wrote; what cannot be fails `in`. Jobs that ran then and are not among the
+  /// first moves that follow() sees have gone meanwhile.
+  void restore(MemoryReader& in, Instant origin);
+  /// Grows with all that it learns.
+  [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
   struct Ended {
@@ -76,6 +84,7 @@ class Forecast {
   /// A job of the group has ended here.
   [[nodiscard]] bool has_history(std::uint64_t group) const;
   void forget_some();
+  void forget_gone();
   [[nodiscard]] double of_all(double attained) const;
 
   bool by_group_;
@@ -84,7 +93,8 @@ class Forecast {
   /// others.
   std::array<ServiceHistory, 2> misses_;
   std::unordered_map<std::uint64_t, RecurringGroup> groups_;
-  std::uint64_t moves_ = 0;
+  std::uint64_t moves_ = 0, version_ = 0;
+  std::map<std::uint64_t, std::uint64_t> ran_before_;  ///< restored, not seen yet: order, group
 };
 
 }  // namespace starling

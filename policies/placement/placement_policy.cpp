@@ -312,4 +312,21 @@ std::vector<std::size_t> PlacementPolicy::choose_tenants(const View&, const JobV
                            offered);
 }
 
+std::vector<std::byte> PlacementPolicy::save(Instant origin) const {
+  if (!follow_ || remaining_.forecast().version() == 0) return {};
+  MemoryWriter out;
+  remaining_.forecast().save(out, origin);
+  return out.take();
+}
+
+Status PlacementPolicy::restore(std::span<const std::byte> memory, Instant origin) {
+  if (!follow_) return starling::done();
+  MemoryReader in(memory);
+  Forecast forecast(order_ == PlacementOrder::forecast);
+  forecast.restore(in, origin);
+  if (!in.whole()) return {Errc::invalid, "it is no forecast"};
+  remaining_.restore(std::move(forecast));
+  return starling::done();
+}
+
 }  // namespace starling

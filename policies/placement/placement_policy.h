@@ -45,6 +45,12 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return reasons_.explain(job, scorer_->score_is());
   }
+  /// What jobs take that recur, where that is asked for.
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
+  [[nodiscard]] std::uint64_t learned() const noexcept override {
+    return remaining_.forecast().version();
+  }
 
  private:
   /// Takes the parts of the system.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "policies/placement/forecast.h"
 
 namespace starling {
@@ -26,6 +28,9 @@ class RemainingTimes {
   [[nodiscard]] double draw(const JobSpec& job, Instant submitted, Instant now, double u) const;
   /// Enough is known to draw from.
   [[nodiscard]] bool draws() const noexcept { return forecast_.draws(); }
+  /// Of jobs that ran and ended here; for Policy::save().
+  [[nodiscard]] const Forecast& forecast() const noexcept { return forecast_; }
+  void restore(Forecast forecast) { forecast_ = std::move(forecast); }
 
  private:
   Forecast forecast_;

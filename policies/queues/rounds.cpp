@@ -73,6 +73,7 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
   const bool due = is_due(view, trigger, round);
   if (due) {
     began_ = view.now;
+    ++begun_;
     plan_.clear();
     steps.plan(plan_, out);
   } else if (steps.between) {

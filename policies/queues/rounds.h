@@ -8,6 +8,7 @@
 #include "policies/partitions/price_routing.h"
 #include "policies/parts/evict.h"
 #include "policies/queues/queue_walk.h"
+#include "scheduling/memory_bytes.h"
 
 namespace starling {
 
@@ -66,6 +67,21 @@ class Rounds {
               std::vector<Decision>& out);
 
   [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
+  /// For Policy::save(): when the present one began. What it still has to start is not kept: the next
+  /// one does.
+  void save(MemoryWriter& out, Instant origin) const {
+    out.word(began_ ? 1 : 0);
+    out.instant(began_.value_or(origin), origin);
+  }
+  /// Reads what save() wrote; what cannot be fails `in`.
+  [[nodiscard]] static std::optional<Instant> read_began(MemoryReader& in, Instant origin) {
+    const bool began = in.word() != 0;
+    const Instant at = in.instant(origin);
+    return began ? std::optional(at) : std::nullopt;
+  }
+  void resume(std::optional<Instant> began) { began_ = began; }
+  /// Rounds that have begun, in this life.
+  [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
   /// The partition with everything free.
   [[nodiscard]] const Occupancy& empty() const { return queue_.empty(); }
 
@@ -77,6 +93,7 @@ class Rounds {
   QueueWalk queue_;
   RoundPlan plan_;
   std::optional<Instant> began_;
+  std::uint64_t begun_ = 0;  // rounds
 };
 
 }  // namespace starling

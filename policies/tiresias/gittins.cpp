@@ -20,6 +20,21 @@ void ServiceHistory::add(double total) {
   sorted_.insert(std::upper_bound(sorted_.begin(), sorted_.end(), total), total);
 }
 
+void ServiceHistory::save(MemoryWriter& out) const {
+  // Oldest first, so that it does not matter where the ring began.
+  out.word(recent_.size());
+  for (std::size_t i = 0; i < recent_.size(); ++i)
+    out.number(recent_[(next_ + i) % recent_.size()]);
+}
+
+void ServiceHistory::restore(MemoryReader& in) {
+  constexpr double kLongest = 1e15;
+  *this = {};
+  recent_ = in.numbers(kWindow, 0, kLongest);
+  sorted_ = recent_;
+  std::sort(sorted_.begin(), sorted_.end());
+}
+
 double ServiceHistory::index(double attained, double d) const {
   if (!knows()) return 0;
   if (sums_.empty()) {

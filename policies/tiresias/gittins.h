@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "scheduling/memory_bytes.h"
+
 namespace starling {
 
 /// The distribution of total service of past jobs, and the Gittins index that follows from it.
@@ -28,6 +30,11 @@ class ServiceHistory {
   [[nodiscard]] double left(double attained, double u) const;
   /// What half of them still used; 0 where there are none.
   [[nodiscard]] double median_left(double attained) const;
+
+  /// For Policy::save().
+  void save(MemoryWriter& out) const;
+  /// Reads what save() wrote; what cannot be fails `in`.
+  void restore(MemoryReader& in);
 
  private:
   std::vector<double> recent_;  // ring, in order of arrival

@@ -54,7 +54,33 @@ class Tiresias final : public Policy, public QueueOrder {
     return goes_before(a, rank(a), b, rank(b));
   }
 
+  [[nodiscard]] std::vector<std::byte> save(Instant) const override {
+    if (!gittins()) return {};
+    MemoryWriter out;
+    history_.save(out);
+    out.word(seen_.size());
+    for (const auto& [job, service] : seen_) out.job(job), out.number(service);
+    return out.take();
+  }
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant) override {
+    MemoryReader in(memory);
+    ServiceHistory history;
+    history.restore(in);
+    std::map<JobId, double> seen;
+    for (std::size_t left = in.count(kMostSeen, 3); left > 0; --left) {
+      const JobId job = in.job();
+      seen[job] = in.number(0, 1e15);
+    }
+    if (!in.whole()) return {Errc::invalid, "it is no history of service"};
+    history_ = std::move(history);
+    seen_ = std::move(seen);
+    return done();
+  }
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return learned_; }
+
  private:
+  static constexpr std::size_t kMostSeen = 16'384;
+
   // Queue in the high bits; in the low ones what orders a queue: submission, or the index.
   [[nodiscard]] std::int64_t rank(const JobView& job) const {
     const double attained = seconds(job.served) * job.spec->gpus();
@@ -86,10 +112,14 @@ class Tiresias final : public Policy, public QueueOrder {
         }
       }
     }
+    bool same = now.size() == seen_.size();
     for (const auto& [job, service] : seen_) {
-      if (!now.contains(job) && service > 0) history_.add(service);
+      if (now.contains(job)) continue;
+      same = false;
+      if (service > 0) history_.add(service);
     }
     seen_ = std::move(now);
+    if (!same) ++learned_;
   }
 
   const PolicyFacts& facts_;
@@ -98,6 +128,7 @@ class Tiresias final : public Policy, public QueueOrder {
   std::vector<double> thresholds_;  // GPU-seconds, ascending
   ServiceHistory history_;
   std::map<JobId, double> seen_;
+  std::uint64_t learned_ = 0;
 };
 
 void add(PolicyRegistry& registry, const PolicyFacts& facts) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of disks: F13 to F16. A journal is SQLite or etcd in the real program: a batch is there as
 // a whole or not at all, and damage is found when it is read.
+#include <cstring>
+
+#include "base/hash.h"
 #include "sim/chaos/chaos_faults.h"
 
 namespace starling {
@@ -33,6 +36,52 @@ void ChaosFaults::flip_bit(World& world, Rng& rng, Dose) {
   const NodeId node = any_server(rng);
   if (!world.disk(node).damage(rng.next())) return;
   kill(world, rng, node);
+}
+
+namespace {
+
+/// Whole words of noise with a checksum that is right: what only the policy itself can refuse.
+void alter_with_checksum(std::vector<std::byte>& memory, Rng& rng) {
+  if (memory.size() < 2 * sizeof(std::uint64_t)) return;
+  const std::size_t checked = memory.size() - sizeof(std::uint64_t);
+  for (std::uint32_t words = 1 + rng.below(4); words > 0; --words) {
+    const std::size_t at = 8 * rng.below(static_cast<std::uint32_t>(checked / 8));
+    const std::uint64_t noise = rng.next();
+    std::memcpy(&memory[at], &noise, sizeof noise);
+  }
+  TraceHash hash;
+  hash.add(std::span<const std::byte>(memory).first(checked));
+  for (unsigned i = 0; i < 8; ++i)
+    memory[checked + i] = static_cast<std::byte>(hash.value() >> (8 * i));
+}
+
+void spoil(std::vector<std::byte>& memory, const std::vector<std::byte>& others, Rng& rng) {
+  const auto size = static_cast<std::uint32_t>(memory.size());
+  switch (rng.below(5)) {
+    case 0:
+      return memory.clear();
+    case 1:
+      return memory.resize(rng.below(size + 1));
+    case 2:
+      memory = others;
+      return;
+    case 3:
+      return alter_with_checksum(memory, rng);
+    default:
+      memory.resize(1 + rng.below(5000));
+      for (std::byte& byte : memory) byte = static_cast<std::byte>(rng.below(256));
+  }
+}
+
+}  // namespace
+
+/// Read at the next start, so the agent is killed, too. Nobody but the quality of its decisions may
+/// notice.
+void ChaosFaults::spoil_memory(World& world, Rng& rng, Dose) {
+  const AgentId agent{rng.below(agents_)}, other{rng.below(agents_)};
+  spoil(world.policy_memory(agent), world.policy_memory(other), rng);
+  spoil(world.speed_memory(agent), world.policy_memory(other), rng);
+  kill(world, rng, agent_node(agent));
 }
 
 /// Now a backup is made of a node, now the one that was made of it is restored. Not before others

@@ -103,6 +103,9 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F32-servers", "servers come, leave and get other GPUs", &F::change_servers, 120, 30, 0.3},
       {"F33-gossip", "agents tell a few what they know of all, as in large flocks", nullptr, 0, 0,
        0.3},
+      {"F34-memory",
+       "what a policy and a speed model have learned is lost, cut, altered or another's",
+       &F::spoil_memory, 120, 20, 0.3},
   };
   return all;
 }

@@ -136,6 +136,7 @@ class ChaosFaults final : public FaultScript {
   void break_disk(World& world, Rng& rng, Dose dose);
   void stop_in_write(World& world, Rng& rng, Dose dose);
   void flip_bit(World& world, Rng& rng, Dose dose);
+  void spoil_memory(World& world, Rng& rng, Dose dose);
   void slow_disks(World& world, Rng& rng, Dose dose);
   void choose_loss(World& world, Rng& rng, Dose dose);
   void restore(World& world, Rng& rng, Dose dose);

@@ -36,6 +36,18 @@ class FaultyPolicy final : public Policy {
                                                         std::span<const CoTenant> offered) override;
   [[nodiscard]] std::span<const TypePrice> prices() const override { return good_->prices(); }
 
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
+    return good_->save(origin);
+  }
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override {
+    return good_->restore(memory, origin);
+  }
+  [[nodiscard]] std::uint32_t memory_version() const noexcept override {
+    return good_->memory_version();
+  }
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return good_->learned(); }
+  void learn() override { good_->learn(); }
+
  private:
   [[nodiscard]] Placement any_gpus(const View& view, bool garbage);
   [[nodiscard]] Decision any_decision(const View& view);

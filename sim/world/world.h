@@ -59,6 +59,12 @@ class World {
   void crash_agent(AgentId agent);
   /// Starts its next life from its journal. Fails, and leaves it down, where that is damaged.
   Status restart_agent(AgentId agent);
+  /// What the agent's policy, and its speed model, have had kept: the next life begins with it.
+  /// Whatever is written there costs quality alone.
+  [[nodiscard]] std::vector<std::byte>& policy_memory(AgentId agent);
+  [[nodiscard]] std::vector<std::byte>& speed_memory(AgentId agent);
+  /// Of either, that lives have left behind because they could not be read.
+  [[nodiscard]] std::uint64_t memories_left_behind() const noexcept;
   /// Another host takes the agent's partition over at the next epoch, from its journal. If the old
   /// owner is alive it does not know, hears and speaks for `lasts` more, and can no longer write.
   Status take_over(AgentId agent, Duration lasts);

@@ -36,6 +36,22 @@ class Kept final : public SpeedMemory {
   std::vector<std::byte>& where_;
 };
 
+/// A life that has been succeeded keeps nothing any more, as in a file or store that is its
+/// successor's.
+class KeptByOwner final : public PolicyMemory {
+ public:
+  KeptByOwner(std::vector<std::byte>& where, const Authority& authority)
+      : where_(where), authority_(authority), mine_(authority.epoch) {}
+  void keep(std::span<const std::byte> memory) override {
+    if (authority_.epoch == mine_) where_.assign(memory.begin(), memory.end());
+  }
+
+ private:
+  std::vector<std::byte>& where_;
+  const Authority& authority_;
+  Epoch mine_;
+};
+
 }  // namespace
 
 World::Parts::Parts(const Topology& data_center, const Trace& jobs, const PolicyRegistry& registry,
@@ -67,7 +83,7 @@ Status World::Parts::build() {
   policy_name = options.policy;
   if (Status made = make_models(); !made.ok()) return made;
   options.limits.jobs_per_gpu = jobs_per_gpu(facts, physics->varies());
-  if (learns()) options.timers.report = options.observe;
+  if (learns() || (facts.reads_pace && physics->varies())) options.timers.report = options.observe;
   if (Status planned = plan_nodes(); !planned.ok()) return planned;
   if (options.check)
     checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
@@ -121,6 +137,7 @@ Status World::Parts::build() {
   });
   authorities.resize(agent_configs.size());
   learned.resize(agent_configs.size());
+  remembered.resize(agent_configs.size());
   for (const AgentConfig& config : agent_configs) add_node(agent_node(config.me));
   for (std::uint32_t e = 0; e < executors; ++e) {
     add_node(executor_node(e));
@@ -250,7 +267,18 @@ Status World::Parts::give_speed(std::size_t agent) {
   if (!made) return made.error();
   nodes[agent]->speed = std::move(made).value();
   nodes[agent]->memory = std::make_unique<Kept>(learned[agent]);
-  return nodes[agent]->speed->restore(learned[agent]);
+  if (!nodes[agent]->speed->restore(learned[agent]).ok()) ++left_behind;
+  return done();
+}
+
+/// What was learned before is taken up by each life of the agent, wherever it runs.
+void World::Parts::give_memory(std::size_t agent, AgentNode& node) {
+  SimNode& here = *nodes[agent];
+  here.policy_memory.reset();
+  if (restarts)  // else nobody comes back to read it
+    here.policy_memory = std::make_unique<KeptByOwner>(remembered[agent], authorities[agent]);
+  const Instant now = here.clock.at(clock.now());
+  if (!node.remember(here.policy_memory.get(), remembered[agent], now).ok()) ++left_behind;
 }
 
 /// The state of agents is where a successor has it, too, so a word of others ends none but who runs
@@ -299,6 +327,7 @@ Status World::Parts::start_agent(std::size_t agent) {
                                                 std::move(chosen), agent_rng, recovered.value()),
                                           node.endpoint, *node.journal, its);
   if (node.speed) made->teach(*node.speed, *node.memory);
+  give_memory(agent, *made);
   if (options.known_lives || !earlier.empty()) made->recall(recovered.value());
   node.running = std::move(made);
   reschedule(agent);

@@ -120,6 +120,14 @@ Status World::Parts::resume(SimNode& node) {
   return done();
 }
 
+std::vector<std::byte>& World::policy_memory(AgentId agent) {
+  return parts_->remembered[agent.value];
+}
+
+std::vector<std::byte>& World::speed_memory(AgentId agent) { return parts_->learned[agent.value]; }
+
+std::uint64_t World::memories_left_behind() const noexcept { return parts_->left_behind; }
+
 void World::crash_agent(AgentId agent) { parts_->crash(agent.value); }
 
 Status World::restart_agent(AgentId agent) {

@@ -39,9 +39,10 @@ struct SimNode {
   SimEndpoint endpoint;
   std::unique_ptr<WatchedJournal> journal;
   std::unique_ptr<SpeedModel> speed;  ///< of an agent's life that learns; else the world's is asked
-  std::unique_ptr<SpeedMemory> memory;  ///< of the same
-  std::unique_ptr<Node> running;        ///< null while it is down
-  Instant tick_at = kNever;             ///< of the one tick event that counts
+  std::unique_ptr<SpeedMemory> memory;          ///< of the same
+  std::unique_ptr<PolicyMemory> policy_memory;  ///< of an agent's life
+  std::unique_ptr<Node> running;                ///< null while it is down
+  Instant tick_at = kNever;                     ///< of the one tick event that counts
   Instant last_tick{};
   std::uint32_t ticks_now = 0;  ///< at last_tick
   LocalClock clock;             ///< what the node takes for time; goes on when it is down
@@ -84,7 +85,9 @@ struct World::Parts {
   std::unique_ptr<Physics> physics;
   std::vector<std::unique_ptr<Physics>> past_physics;  ///< that somebody may still refer to
   std::unique_ptr<SpeedModel> speed;
-  std::vector<std::vector<std::byte>> learned;  ///< on disk, by agent
+  std::vector<std::vector<std::byte>> learned;     ///< by speed models; on disk, by agent
+  std::vector<std::vector<std::byte>> remembered;  ///< by policies; the same
+  std::uint64_t left_behind = 0;  ///< memories of either that could not be taken up
   std::unique_ptr<Hardware> hardware;
   std::unique_ptr<SimOracle> oracle;  ///< for policies that are upper bounds
   std::unique_ptr<Checker> checker;   ///< null unless options.check
@@ -155,6 +158,7 @@ struct World::Parts {
   void plan_jobs();
   Status start_agent(std::size_t agent);
   Status give_speed(std::size_t agent);
+  void give_memory(std::size_t agent, AgentNode& node);
   [[nodiscard]] bool learns() const {
     return physics->varies() && options.speed.kind == SpeedKind::learned && !options.speed.frozen &&
            options.observe > Duration{0};

@@ -59,6 +59,7 @@ std::string key_named(const EtcdKeys& keys, const char* name) {
 std::string etcd_end_key(const EtcdKeys& keys) { return key_named(keys, "end"); }
 std::string etcd_told_key(const EtcdKeys& keys) { return key_named(keys, "told"); }
 std::string etcd_accepted_key(const EtcdKeys& keys) { return key_named(keys, "accepted"); }
+std::string etcd_memory_key(const EtcdKeys& keys) { return key_named(keys, "memory"); }
 std::string etcd_generation(const EtcdKeys& keys, std::uint64_t generation) {
   return keys.journal + hex16(generation) + "/";
 }

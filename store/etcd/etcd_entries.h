@@ -29,6 +29,8 @@ constexpr unsigned kEtcdGenerationBits = 32;
 [[nodiscard]] std::string etcd_told_key(const EtcdKeys& keys);
 /// The life that an accepted loss began with, for a later one that takes the journal's word for it.
 [[nodiscard]] std::string etcd_accepted_key(const EtcdKeys& keys);
+/// What the partition's policy has learned (launch/deployment/etcd_memory.h).
+[[nodiscard]] std::string etcd_memory_key(const EtcdKeys& keys);
 [[nodiscard]] std::string etcd_generation(const EtcdKeys& keys, std::uint64_t generation);
 [[nodiscard]] std::string etcd_entry_key(const EtcdKeys& keys, std::uint64_t generation,
                                          std::uint64_t seq);

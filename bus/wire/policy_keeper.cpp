@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bus/wire/policy_keeper.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "base/planted.h"
+
+namespace starling {
+
+/// The instant that every life calls the same: what its calendar counts from.
+Instant PolicyKeeper::origin(const AgentConfig& config, Instant now) {
+  return config.calendar ? Instant(-*config.calendar) : now;
+}
+
+Status PolicyKeeper::take_up(Policy& policy, PolicyMemory* memory, std::span<const std::byte> kept,
+                             const AgentConfig& config, Instant now) {
+  policy_ = &policy;
+  memory_ = memory;
+  Status taken = unpack_memory(kept, policy, origin(config, now));
+  STARLING_CHECK(taken.ok() || !planted(Bug::memory_stops_agent));
+  kept_ = policy.learned();
+  return taken;
+}
+
+void PolicyKeeper::learn(const AgentState& state) {
+  if (policy_ == nullptr) return;
+  policy_->learn();
+  // In simulated time much happens at one instant; after the first of it nobody dies.
+  if (policy_->learned() != kept_ && (state.now >= next_ || state.now == kept_at_)) keep(state);
+}
+
+void PolicyKeeper::keep(const AgentState& state) {
+  if (memory_ == nullptr || policy_->learned() == kept_) return;
+  const std::vector<std::byte> memory = packed_memory(*policy_, origin(state.config, state.now));
+  if (!memory.empty()) memory_->keep(memory);
+  kept_ = policy_->learned();
+  const double takes_s = static_cast<double>(memory.size()) / kBytesInSecond;
+  kept_at_ = state.now;
+  next_ = later(state.now, std::max(kApart, from_seconds(takes_s)));
+}
+
+}  // namespace starling
