@@ -7,6 +7,7 @@
 #include "interference/profile.h"
 #include "policies/builtin.h"
 #include "policies/elastic/batches.h"
+#include "policies/elastic/believed_curves.h"
 #include "policies/elastic/elastic.h"
 #include "policies/elastic/server_choices.h"
 
@@ -35,14 +36,22 @@ constexpr PolicyFacts kFacts{
 /// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
 /// on which there is room is taken. Nobody is stopped to gain less than `restart`, or what its job says that it costs. With batch=free a
 /// job whose noise is known runs with the batch that suits its workers (BatchChoices), and what
-/// more of them are worth is what they are worth with theirs.
+/// more of them are worth is what they are worth with theirs. With knows=measured a job that was
+/// measured, or whose kind was, is as fast as BelievedCurves say.
 class Optimus final : public Division {
  public:
-  Optimus(double restart_s, double horizon_s, bool rebatches, bool chooses_servers)
-      : rebatches_(rebatches),
-        chooses_servers_(chooses_servers),
-        restart_s_(restart_s),
-        horizon_s_(horizon_s > 0 ? horizon_s : std::numeric_limits<double>::infinity()) {}
+  /// What is chosen beside workers, and how fast jobs are thought to be.
+  struct Options {
+    double restart_s = 0, horizon_s = 0;
+    bool rebatches = false, chooses_servers = false, measured = false;
+  };
+  explicit Optimus(const Options& options)
+      : rebatches_(options.rebatches),
+        chooses_servers_(options.chooses_servers),
+        measured_(options.measured),
+        restart_s_(options.restart_s),
+        horizon_s_(options.horizon_s > 0 ? options.horizon_s
+                                         : std::numeric_limits<double>::infinity()) {}
 
   void divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,
               std::vector<ElasticShare>& shares) override {
@@ -106,14 +115,20 @@ class Optimus final : public Division {
            restart_s(*share.job->spec);
   }
   [[nodiscard]] bool knows_speeds() const override { return true; }
+  void observe(const View& view) override {
+    if (measured_) curves_.observe(view);
+  }
+  void save(MemoryWriter& out) const override { curves_.save(out); }
+  void restore(MemoryReader& in) override { curves_.restore(in); }
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return curves_.version(); }
+  void learn() override { curves_.learn(); }
   [[nodiscard]] bool no_sooner(const ElasticCall& call, const ElasticShare& share) override {
     return rest_s(call, share, share.workers) >= rest_s(call, share, share.now);
   }
   [[nodiscard]] bool worth_a_move(const ElasticCall& call, const ElasticShare& share,
                                   const Placement& to) const override {
     const JobView& job = *share.job;
-    return ElasticSpeeds::rest_on_s(call.view, share, job.placement, job.allocation) -
-               rest_on_s(call, share, to) >
+    return rest_by_s(call, share, job.placement, job.allocation) - rest_on_s(call, share, to) >
            restart_s(*job.spec);
   }
   [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
@@ -139,19 +154,32 @@ class Optimus final : public Division {
   }
   [[nodiscard]] double rest_s(const ElasticCall& call, const ElasticShare& share,
                               std::uint32_t workers) {
+    if (measured_ && curves_.knows(*share.job->spec)) {
+      if (const auto there = places_.of(*this, call, *share.job->spec, workers))
+        return rest_on_s(call, share, *there);
+    }
     return speeds_.rest_s(*this, call, share, workers);
   }
 
   [[nodiscard]] double rest_on_s(const ElasticCall& call, const ElasticShare& share,
                                  const Placement& there) const {
-    return ElasticSpeeds::rest_on_s(call.view, share, there,
-                                    allocation(call, *share.job->spec, there));
+    return rest_by_s(call, share, there, allocation(call, *share.job->spec, there));
+  }
+  [[nodiscard]] double rest_by_s(const ElasticCall& call, const ElasticShare& share,
+                                 const Placement& there, const Allocation& how) const {
+    if (measured_) {
+      if (const auto pace = curves_.pace(call.view, *share.job->spec, there, how))
+        return share.left_s / std::max(*pace, 1e-9);
+    }
+    return ElasticSpeeds::rest_on_s(call.view, share, there, how);
   }
 
   ElasticSpeeds speeds_;
+  ElasticPlaces places_;
+  BelievedCurves curves_;
   mutable BatchChoices batches_;  // of what was asked, so that asking again is cheap
   mutable ServerChoices servers_;
-  bool rebatches_, chooses_servers_;
+  bool rebatches_, chooses_servers_, measured_;
   double restart_s_;
   double horizon_s_;
 };
@@ -174,8 +202,13 @@ void add_optimus(PolicyRegistry& registry) {
         reader.choice("servers", {"asked", "free"},
                       "free: of jobs with max_servers also the number of parameter servers is "
                       "chosen") == "free";
+    facts.reads_pace = reader.choice("knows", {"model", "measured"},
+                                     "how fast a job is at any size: what the speed model says, or "
+                                     "the curve fitted to what it was measured at") == "measured";
     return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
-        facts, options, std::make_unique<Optimus>(restart, horizon, facts.rebatches, servers)));
+        facts, options,
+        std::make_unique<Optimus>(
+            Optimus::Options{restart, horizon, facts.rebatches, servers, facts.reads_pace})));
   });
 }
 
