@@ -26,18 +26,18 @@ constexpr PolicyFacts kFacts{
 /// Optimus (EuroSys'18): everybody who fits gets the fewest workers, by submission; the others go
 /// one by one to the job whose remaining time falls most per dominant share of a worker. What
 /// remains of a job is its estimated duration, not its loss curve; how fast it is with more workers
-/// is what the speed model says. The number of parameter servers is as the
-/// job asks, or with servers=free the one that suits its workers (ServerChoices).
+/// is what the speed model says. The number of parameter servers is as the job asks, or with
+/// servers=free the one that suits its workers (ServerChoices).
 ///
 /// Beyond the paper, whose jobs are about equally long and whose servers are alike: of what remains
 /// no more than `horizon` counts, for a division does not last longer, and counting a week of rest
 /// would give all that is spare to the longest jobs (horizon=0: all counts). Among placements on
 /// the smallest number of servers the fullest are taken. Where a place makes the workers slower
 /// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
-/// on which there is room is taken. Nobody is stopped to gain less than `restart`, or what its job says that it costs. With batch=free a
-/// job whose noise is known runs with the batch that suits its workers (BatchChoices), and what
-/// more of them are worth is what they are worth with theirs. With knows=measured a job that was
-/// measured, or whose kind was, is as fast as BelievedCurves say.
+/// on which there is room is taken. Nobody is stopped to gain less than `restart`, or what its job
+/// says that it costs. With batch=free a job whose noise is known runs with the batch that suits its
+/// workers (BatchChoices), and what more of them are worth is what they are worth with theirs. With
+/// knows=measured a job that was measured, or whose kind was, is as fast as BelievedCurves say.
 class Optimus final : public Division {
  public:
   /// What is chosen beside workers, and how fast jobs are thought to be.
