@@ -12,7 +12,7 @@
 namespace starling {
 namespace {
 
-constexpr double kForget = 1e-4;                      // variance that each use adds
+constexpr double kForget = 3e-5;                      // variance that each use adds
 constexpr std::uint64_t kMagic = 0x3155504753545331;  // "1STSGPU1"
 constexpr std::size_t kHeaderWords = 2, kBeliefWords = 3;
 
@@ -25,6 +25,16 @@ double bounded(double log_speed) {
 double GpuSpeeds::slowest(std::span<const GpuId> gpus) const noexcept {
   double least = 0;
   for (const GpuId gpu : gpus) {
+    if (gpu.value >= beliefs_.size()) continue;
+    const Belief& b = beliefs_[gpu.value];
+    if (b.mean < -kIgnored && b.mean * b.mean > b.variance) least = std::min(least, b.mean);
+  }
+  return least;
+}
+
+double GpuSpeeds::believed(std::span<const GpuId> gpus) const noexcept {
+  double least = 0;
+  for (const GpuId gpu : gpus) {
     if (gpu.value < beliefs_.size()) least = std::min(least, beliefs_[gpu.value].mean);
   }
   return least;
@@ -33,7 +43,7 @@ double GpuSpeeds::slowest(std::span<const GpuId> gpus) const noexcept {
 void GpuSpeeds::observe(std::span<const GpuId> gpus, double log_ratio) {
   if (gpus.empty() || gpus.back().value >= kMostGpus) return;
   if (gpus.back().value >= beliefs_.size()) beliefs_.resize(gpus.back().value + std::size_t{1});
-  const double expected = slowest(gpus);
+  const double expected = believed(gpus);
   double uncertain = 0;
   for (const GpuId gpu : gpus) {
     Belief& b = beliefs_[gpu.value];

@@ -44,6 +44,16 @@ TEST_CASE("of gangs the slow one is found, for the others are cleared by gangs w
   CHECK(std::exp(speeds.slowest(std::vector{GpuId{3}})) == doctest::Approx(0.6).epsilon(0.03));
 }
 
+TEST_CASE("noise alone makes nobody slow") {
+  GpuSpeeds speeds;
+  Rng rng(5);
+  for (int i = 0; i < 3000; ++i) {
+    const Placement pair = {GpuId{rng.below(4)}, GpuId{4 + rng.below(4)}};
+    speeds.observe(pair, 0.03 * rng.normal());
+    CHECK(speeds.slowest(pair) == 0);
+  }
+}
+
 TEST_CASE("a GPU that is mended is believed to be, in time") {
   GpuSpeeds speeds;
   const Placement one = {GpuId{0}};
