@@ -7,6 +7,11 @@
 #include "base/planted.h"
 
 namespace starling {
+namespace {
+
+constexpr double kTooMuch_s = 60;  // until it is looked again whether it is little enough to keep
+
+}  // namespace
 
 /// The instant that every life calls the same: what its calendar counts from.
 Instant PolicyKeeper::origin(const AgentConfig& config, Instant now) {
@@ -35,7 +40,8 @@ void PolicyKeeper::keep(const AgentState& state) {
   const std::vector<std::byte> memory = packed_memory(*policy_, origin(state.config, state.now));
   if (!memory.empty()) memory_->keep(memory);
   kept_ = policy_->learned();
-  const double takes_s = static_cast<double>(memory.size()) / kBytesInSecond;
+  const double takes_s =
+      memory.empty() ? kTooMuch_s : static_cast<double>(memory.size()) / kBytesInSecond;
   kept_at_ = state.now;
   next_ = later(state.now, std::max(kApart, from_seconds(takes_s)));
 }

@@ -23,15 +23,22 @@ std::string HostedMemory::read() {
 }
 
 void HostedMemory::keep(std::span<const std::byte> memory) {
+  waiting_.assign(reinterpret_cast<const char*>(memory.data()), memory.size());
+  flush(false);
+}
+
+void HostedMemory::flush(bool last) {
+  const auto now = std::chrono::steady_clock::now();
+  if (waiting_.empty() || (!last && now < next_)) return;
+  const bool in_etcd = !deployment_.state.empty();
   const Status written =
-      deployment_.state.empty()
-          ? write_text(file_,
-                       std::string(reinterpret_cast<const char*>(memory.data()), memory.size()),
-                       0600)
-          : keep_etcd_memory(deployment_, mine_, memory);
+      in_etcd ? keep_etcd_memory(deployment_, mine_, std::as_bytes(std::span(waiting_)))
+              : write_text(file_, waiting_, 0600);
   if (kept_ && !written.ok())
     log_error(prefix_ + "what the policy learns is not kept: " + written.error().message);
   kept_ = written.ok();
+  if (in_etcd || !kept_) next_ = now + kEtcdApart;
+  if (kept_) waiting_.clear();
 }
 
 }  // namespace starling

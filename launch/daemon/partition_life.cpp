@@ -158,6 +158,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
     line.say(node.core().status(), node.counters());
     goodbye.say(node);
     node.keep_learned();
+    memory.flush(false);
     speed.say();
   };
   OutOfReach out_of_reach;
@@ -183,6 +184,7 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
   house.pulse = pulse;
   const Status ended = serve(node, clock, house);
   pulse();  // keeps what was learned
+  memory.flush(true);
   const bool given_up =
       ended.ok() || ended.error().code == Errc::busy || ended.error().code == Errc::expired;
   if (given_up) partition.authority->release(partition.mine);
