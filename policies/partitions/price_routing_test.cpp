@@ -61,9 +61,9 @@ class Market {
   }
   void run(std::uint32_t workers, double served_s, std::uint32_t most = 0) {
     JobView job = make_job(workers, most);
-    job.placement = gpus->free_gpus(ServerId{gpus->servers().first}, workers);
-    if (job.placement.size() < workers)
-      job.placement = gpus->free_gpus(ServerId{gpus->servers().first + 1}, workers);
+    ServerId server{gpus->servers().first};
+    if (gpus->free_on(server) < workers) ++server.value;
+    job.placement = gpus->free_gpus(server, workers);
     gpus->take(job.placement);
     job.served = from_seconds(served_s);
     running.push_back(job);
