@@ -39,7 +39,7 @@ std::optional<std::size_t> kind_of_frame(std::span<const std::byte> frame) {
   const auto field = read<std::uint16_t>(frame, vtable + wire::Frame::VT_BODY_TYPE);
   if (!field || *field == 0) return std::nullopt;
   const auto kind = read<std::uint8_t>(frame, std::size_t{*root} + *field);
-  if (!kind || *kind == 0 || *kind > std::variant_size_v<Message>) return std::nullopt;
+  if (!kind || *kind == 0 || *kind > std::variant_size_v<MessageKinds>) return std::nullopt;
   return std::size_t{*kind} - 1;
 }
 
