@@ -44,8 +44,7 @@ Trace crowd(std::uint32_t jobs, bool elastic, int slack = 1) {
     const std::uint32_t user = rng.below(6);
     job.spec.user = "user" + std::to_string(user);
     job.spec.workers = 1U << rng.below(4);
-    job.spec.duration =
-        std::chrono::milliseconds(1000 * (60U << user) + 1 + 2 * rng.below(20'000));
+    job.spec.duration = std::chrono::milliseconds(1000 * (60U << user) + 1 + 2 * rng.below(20'000));
     if (elastic && rng.chance(0.5))
       job.spec.min_workers = 1, job.spec.max_workers = 2 * job.spec.workers;
     trace.jobs.push_back(job);

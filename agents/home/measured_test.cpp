@@ -118,8 +118,7 @@ TEST_CASE("jobs that depart while nobody is asked are bounded") {
   for (std::size_t i = 0; i < 3 * HomeState::kMostDeparted; ++i)
     home.depart(job, JobFate::failed, Instant(std::chrono::seconds(i)));
   CHECK(home.departed.size() <= HomeState::kMostDeparted);
-  CHECK(home.departed.back().at ==
-        Instant(std::chrono::seconds(3 * HomeState::kMostDeparted - 1)));
+  CHECK(home.departed.back().at == Instant(std::chrono::seconds(3 * HomeState::kMostDeparted - 1)));
 }
 
 TEST_CASE("a job that runs when its home dies has served as long for the next life") {

@@ -32,7 +32,7 @@ class PolicyKeeper {
 
   Policy* policy_ = nullptr;
   PolicyMemory* memory_ = nullptr;
-  std::uint64_t kept_ = 0;            // Policy::learned() of what is kept
+  std::uint64_t kept_ = 0;                                    // Policy::learned() of what is kept
   Instant kept_at_ = Instant::min(), next_ = Instant::min();  // by the agent's clock
 };
 

@@ -14,8 +14,8 @@ HostedMemory::HostedMemory(const Deployment& deployment, const Ownership& mine,
     : deployment_(deployment), mine_(mine), file_(std::move(file)), prefix_(std::move(prefix)) {}
 
 std::string HostedMemory::read() {
-  auto text = deployment_.state.empty() ? read_text(file_)
-                                        : read_etcd_memory(deployment_, mine_.partition);
+  auto text =
+      deployment_.state.empty() ? read_text(file_) : read_etcd_memory(deployment_, mine_.partition);
   if (text) return std::move(text).value();
   if (text.error().code != Errc::not_found)
     log_error(prefix_ + "what the policy has learned cannot be read: " + text.error().message);

@@ -29,13 +29,13 @@ Status keep_etcd_memory(const Deployment& deployment, const Ownership& mine,
   const auto flock = etcd_address(deployment);
   if (!flock) return flock.error();
   const EtcdKeys keys(flock.value(), mine.partition);
-  const auto kept = EtcdClient(flock.value(), kShort)
-                        .txn({{EtcdCompare::revision_is(
-                                  keys.epoch, static_cast<std::int64_t>(mine.epoch.value))},
-                              {EtcdOp::put(etcd_memory_key(keys),
-                                           std::string(reinterpret_cast<const char*>(memory.data()),
-                                                       memory.size()))},
-                              {}});
+  const auto kept =
+      EtcdClient(flock.value(), kShort)
+          .txn({{EtcdCompare::revision_is(keys.epoch, static_cast<std::int64_t>(mine.epoch.value))},
+                {EtcdOp::put(
+                    etcd_memory_key(keys),
+                    std::string(reinterpret_cast<const char*>(memory.data()), memory.size()))},
+                {}});
   if (!kept) return kept.error();
   if (kept.value().held) return done();
   return {Errc::fenced, "another process owns partition " + std::to_string(mine.partition.value)};

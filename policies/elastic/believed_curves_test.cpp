@@ -40,7 +40,9 @@ struct Home {
   View seen() {
     return {topology, occupancy, {}, {&view, 1}, {}, *speed, now, AgentId{0}, nullptr, nullptr, {}};
   }
-  View gone() { return {topology, occupancy, {}, {}, {}, *speed, now, AgentId{0}, nullptr, nullptr, {}}; }
+  View gone() {
+    return {topology, occupancy, {}, {}, {}, *speed, now, AgentId{0}, nullptr, nullptr, {}};
+  }
   void measure(BelievedCurves& curves, const Placement& gpus_there) {
     now = later(now, 60s);
     view.placement = gpus_there;
@@ -61,8 +63,7 @@ struct Home {
     return sum / count;
   }
 
-  Topology topology =
-      generate_flat({.servers = 4, .gpus_per_server = 8}).value();
+  Topology topology = generate_flat({.servers = 4, .gpus_per_server = 8}).value();
   Occupancy occupancy{topology, {0, 4}};
   std::unique_ptr<Physics> physics = make_full_physics(topology);
   std::unique_ptr<SpeedModel> speed = make_analytic_speed(topology);
