@@ -344,13 +344,8 @@ class Decoder : public PartReader {
     return {attempt(t.attempt()), partition(t.partition()), exit(*t.exit()), span(t.served_ns())};
   }
   starling::Progress read(const Progress& t) {
-    starling::Progress m{attempt(t.attempt()), span(t.served_ns()),
-                         amount(t.rate(), 1e6, "rate: not in 0..1e6")};
-    if (!five()) return m;
-    m.noise = amount(t.noise(), starling::Progress::kMostNoise, "noise: not in 0..1e15");
-    m.batch = t.batch();
-    if (m.batch > starling::Progress::kMostBatch) fail("batch: more than 1,000,000,000");
-    return m;
+    return {attempt(t.attempt()), span(t.served_ns()), amount(t.rate(), 1e6, "rate: not in 0..1e6"),
+            noise(five() ? t.noise() : 0), samples(five() ? t.batch() : 0)};
   }
   starling::Inventory read(const Inventory& t) {
     starling::Inventory m{fence(t.fence()), {}, 0, {}};

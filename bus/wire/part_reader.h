@@ -60,6 +60,13 @@ class PartReader {
   std::uint32_t hold(std::uint32_t ms);
   starling::Demand demand(const Demand* each);  ///< null: nothing
   double amount(double x, double most, const char* what);
+  double noise(double x) {
+    return amount(x, starling::Progress::kMostNoise, "noise: not in 0..1e15");
+  }
+  std::uint32_t samples(std::uint32_t x) {
+    if (x > starling::Progress::kMostBatch) fail("batch: more than 1,000,000,000");
+    return x;
+  }
 
   using Strings = flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>;
   std::string name(const flatbuffers::String* s);
