@@ -5,6 +5,7 @@
 # nspawn: a container on this kernel. uml: a kernel of its own (user-mode-linux), whose cgroups have all their
 # controllers whatever this machine's have: also limits of jobs are tried. Both have this machine's files below a tmpfs.
 # What the flock writes is on a disk of its own in uml, since files of this machine have this machine's owners.
+# uml takes some ten minutes, so it is skipped unless STARLING_UML is set (tests/nightly sets it).
 # Needs root and systemd; ends with 77, which ctest calls skipped, where something is not there.
 set -u
 build=$1
@@ -13,6 +14,7 @@ here=$(dirname "$(realpath "$0")")
 skip() { echo "skipped: $*"; exit 77; }
 case $kind in nspawn) program=systemd-nspawn package=systemd-container ;; uml) program=linux.uml package=user-mode-linux ;; *) echo "which machine is '$kind'? nspawn or uml" >&2; exit 2 ;; esac
 [ "$(id -u)" -eq 0 ] || skip "only root can boot a machine"
+[ $kind = nspawn ] || [ -n "${STARLING_UML:-}" ] || skip "a kernel of its own takes some ten minutes; it is booted where STARLING_UML=1 is set"
 [ -x /lib/systemd/systemd ] || skip "no systemd is installed"
 command -v $program >/dev/null || skip "no $program is installed (Debian's $package; 'launch/setup --tests' installs it)"
 
