@@ -96,6 +96,10 @@ std::set<JobId> jobs_known_to(std::span<const Record> journal) {
       jobs.insert(ended->job);
     else if (const auto* archived = std::get_if<JobsArchived>(&record))
       jobs.insert(archived->jobs.begin(), archived->jobs.end());
+    else if (const auto* owed = std::get_if<OffersOwed>(&record))
+      jobs.insert(owed->jobs.begin(), owed->jobs.end());
+    else if (const auto* settled = std::get_if<OffersSettled>(&record))
+      jobs.insert(settled->jobs.begin(), settled->jobs.end());
   }
   return jobs;
 }

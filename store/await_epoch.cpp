@@ -6,10 +6,16 @@
 namespace starling {
 namespace {
 
-/// The answer to the one call that is under way.
-EpochEvent next_event(EpochAuthority& authority) {
+/// What is said of this partition next. Of others, which the same authority may hold, their leases
+/// may have lapsed or come back meanwhile.
+EpochEvent next_event(EpochAuthority& authority, PartitionId partition) {
   for (;;) {
-    if (auto events = authority.poll(); !events.empty()) return events.front();
+    for (const EpochEvent& event : authority.poll()) {
+      const auto* granted = std::get_if<EpochGranted>(&event);
+      const auto* refused = std::get_if<EpochRefused>(&event);
+      if (granted != nullptr && granted->mine.partition == partition) return event;
+      if (refused != nullptr && refused->current.partition == partition) return event;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   }
 }
@@ -22,16 +28,15 @@ Result<Ownership> await_epoch(EpochAuthority& authority, PartitionId partition, 
   Epoch expect;
   for (;;) {
     authority.acquire(partition, expect, me);
-    const EpochEvent event = next_event(authority);
+    const EpochEvent event = next_event(authority, partition);
     if (const auto* granted = std::get_if<EpochGranted>(&event)) return granted->mine;
-    const auto* refused = std::get_if<EpochRefused>(&event);
-    if (refused == nullptr) continue;
-    const bool learned = refused->why.code == Errc::expired && refused->current.epoch != expect;
+    const auto& refused = std::get<EpochRefused>(event);
+    const bool learned = refused.why.code == Errc::expired && refused.current.epoch != expect;
     if (learned) {
-      expect = refused->current.epoch;
+      expect = refused.current.epoch;
       continue;
     }
-    if (!again(*refused)) return refused->why;
+    if (!again(refused)) return refused.why;
     std::this_thread::sleep_for(pause);
   }
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/visible.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -69,6 +70,12 @@ Status check_run(const JobSpec& spec) {
   if (run.max_servers > RunDetails::kMost)
     return wrong_number("max_servers", run.max_servers, "0" + to_most);
   if (Status good = check_amount("server_cpus", run.server_cpus); !good) return good;
+  if (run.server_cpus > 0 && servers_at(spec, 1) == 0)
+    return wrong("server_cpus", "is given for no servers; say max_servers, too");
+  if (!(cpus_of_worker(spec) <= kAmountMax)) {
+    return wrong("server_cpus",
+                 "and cpus are together more than 1000000 for a worker; fewer are right");
+  }
   if (run.batch > RunDetails::kMost || (run.batch > 0 && run.batch < spec.gpus())) {
     return wrong_number(
         "batch", run.batch,

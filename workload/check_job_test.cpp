@@ -77,6 +77,11 @@ TEST_CASE("what a job says of how else it may run makes sense, or is told what w
   CHECK(why_with([](JobSpec& s) { s.run.max_servers = 10'000'001; }) ==
         "max_servers is 10000001; 0 to 10000000 is right");
   CHECK(why_with([](JobSpec& s) { s.run.server_cpus = -1; }).starts_with("server_cpus is -1"));
+  CHECK(why_with([](JobSpec& s) { s.run.server_cpus = 2; }) ==
+        "server_cpus is given for no servers; say max_servers, too");
+  CHECK(why_with([](JobSpec& s) {
+          s.cpus_per_worker = 1e6, s.run.max_servers = 1, s.run.server_cpus = 1;
+        }).starts_with("server_cpus and cpus are together more than 1000000"));
   CHECK(why_with([](JobSpec& s) { s.workers = 8, s.run.batch = 4; }) ==
         "batch is 4; 8 (a sample for each GPU) to 10000000 is right, or 0: not said");
   CHECK(why_with([](JobSpec& s) { s.run.max_batch = 64; }) ==

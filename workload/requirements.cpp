@@ -15,7 +15,7 @@ std::uint32_t servers_at(const JobSpec& job, std::uint32_t workers) {
 
 double cpus_of_worker(const JobSpec& job) {
   if (job.run.server_cpus <= 0) return job.cpus_per_worker;
-  const std::uint32_t workers = std::max(job.workers, 1U);
+  const std::uint32_t workers = std::max(job.elastic() ? job.min_workers : job.workers, 1U);
   return job.cpus_per_worker + job.run.server_cpus * servers_at(job, workers) / workers;
 }
 

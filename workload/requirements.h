@@ -13,7 +13,8 @@ namespace starling {
 /// more than RunDetails::max_servers. 0: it does not train by them, for it says neither that nor
 /// "(parameter servers)" in the name of its model.
 [[nodiscard]] std::uint32_t servers_at(const JobSpec& job, std::uint32_t workers);
-/// CPUs that a worker asks for, with its part of those of the parameter servers at the size asked.
+/// CPUs that a worker asks for, with its part of those of the parameter servers: at the size asked,
+/// of an elastic job at its smallest, where that part is largest.
 [[nodiscard]] double cpus_of_worker(const JobSpec& job);
 /// What the job needs with each GPU: its workers' CPUs (with those of parameter servers) and memory
 /// in equal parts, rounded down.

@@ -47,6 +47,9 @@ Result<std::vector<Record>> journal_of(const Deployment& deployment, const fs::p
     if (!fs::exists(state / "journal.db", ignored)) break;
     const auto dir = StateDir::take(state);
     if (!dir) return dir.error();
+    const auto told = read_told(dir.value());
+    if (!told) return told.error();
+    if (told.value() && !told.value()->restored) break;  // an old copy; the newer one may come back
     auto salvaged = salvage_journal(state / "journal.db", state);
     if (!salvaged) return salvaged.error();
     if (salvaged.value().known > salvaged.value().last) break;  // what it lacks may be about it

@@ -69,6 +69,10 @@ Result<fs::path> keep_copy(const EtcdAddress& flock, const StateDir& dir) {
 /// Of a partition that nobody serves now.
 Result<std::vector<Record>> journal_of(const EtcdAddress& flock, EtcdAuthority& authority,
                                        const Ownership& own, AgentId agent) {
+  const auto told = read_told(flock, PartitionId{agent.value});
+  if (!told) return told.error();
+  if (told.value() && !told.value()->restored)
+    return {Errc::conflict, "it is an old copy, and the newer one may come back"};
   const auto mine = await_epoch(authority, PartitionId{agent.value}, agent,
                                 [](const EpochRefused&) { return false; });
   if (!mine) return mine.error();

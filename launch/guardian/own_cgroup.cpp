@@ -70,7 +70,9 @@ void leave_delegated_cgroup() {
 
 std::string cgroup_of_jobs() {
   const std::string own = own_cgroup();
-  return own.ends_with(kDaemons) ? own.substr(0, own.size() - kDaemons.size()) : own;
+  if (!own.ends_with(kDaemons)) return own;
+  const std::string above = own.substr(0, own.size() - kDaemons.size());
+  return is_delegated(above) ? above : own;  // others may call a cgroup of theirs so
 }
 
 }  // namespace starling

@@ -115,7 +115,7 @@ PartPlan ProcessLauncher::plan_of(const LaunchSpec& spec, const JobLogin* login)
           ("gpu-" + called.gpus + std::to_string(called.first_gpu + (gpu.value - first))));
   }
   plan.slots = options_.jobs_per_gpu;
-  const double cpus = std::ceil(std::max(spec.spec.cpus_per_worker, 0.0));
+  const double cpus = std::ceil(std::max(cpus_of_worker(spec.spec), 0.0));
   std::string steps;
   if (login != nullptr) plan.user = login->ids;
   if (spec.first_rank == 0) {

@@ -56,7 +56,7 @@ double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
 std::optional<Placement> ElasticPlaces::of(const Division& division, const ElasticCall& call,
                                            const JobSpec& job, std::uint32_t workers) {
   const auto [known, fresh] = places_.try_emplace(
-      Key(workers, job.gpus_per_worker, job.cpus_per_worker, job.gpu_types), std::nullopt);
+      Key(workers, job.gpus_per_worker, demand_of(job), job.gpu_types), std::nullopt);
   if (fresh) known->second = division.find_workers(call, call.empty, job, workers);
   return known->second;
 }

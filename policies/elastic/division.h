@@ -119,7 +119,7 @@ class ElasticPlaces {
 
  private:
   /// Workers, GPUs per worker, CPUs, GPU types.
-  using Key = std::tuple<std::uint32_t, std::uint32_t, double, std::vector<std::string>>;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, Demand, std::vector<std::string>>;
   std::map<Key, std::optional<Placement>> places_;
 };
 

@@ -23,6 +23,7 @@ class NextBuilder {
     if (rack_ != rack) builder_.begin_rack(now_.subtrees()[rack].name);
     pod_ = pod;
     rack_ = rack;
+    if (gpus != server.gpus.size()) server.gpu_speeds.clear();
     server.gpus_per_island = std::max(1U, std::min(server.gpus_per_island, gpus));
     builder_.add_server(std::move(server), gpus);
     ++servers_;

@@ -65,6 +65,10 @@ std::vector<TopologySpec::GpuSpeeds> read_gpu_speeds(const YAML::Node& node,
       continue;
     }
     std::vector<double> speeds = read_list(entry.second, *name, diagnostics);
+    if (entry.second.IsSequence() && entry.second.size() == 0) {
+      diagnostics.add(place_of(entry.first),
+                      "gpu_speeds of '" + *name + "' are none; write one for each of its GPUs");
+    }
     if (!speeds.empty()) all.push_back({*name, std::move(speeds), place_of(entry.first)});
   }
   return all;

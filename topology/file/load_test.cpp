@@ -220,6 +220,7 @@ TEST_CASE(
   CHECK(to_yaml(with("").value()).find("gpu_speeds") == std::string::npos);
   CHECK(wrong("gpu_speeds: {c: [1, 1]}\n").find("gpu_speeds name 'c', which is no server") !=
         std::string::npos);
+  CHECK(wrong("gpu_speeds: {a: []}\n").find("of 'a' are none") != std::string::npos);
   CHECK(wrong("gpu_speeds: {a: [1]}\n").find("are 1, the server has 2 GPUs") != std::string::npos);
   CHECK(wrong("gpu_speeds: {a: [1, 1.2]}\n")
             .find("t.yaml:5:21: a GPU speed of 'a' is 1.2; write a number from 0.05 to 1") !=
