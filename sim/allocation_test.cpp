@@ -53,10 +53,11 @@ TEST_CASE("processes run by the allocation that was decided, and so end sooner")
 
 TEST_CASE("where nodes speak an earlier protocol jobs run as they ask, and all end") {
   const SimOptions newest = options("optimus:batch=free");
-  const double all_new = run(newest).avg_jct_s;
   const auto with = [&](std::vector<NodeId> nodes, bool lossy) {
     SimOptions mixed = newest;
     if (lossy) mixed.network = NetworkModel::lan();
+    for (std::uint32_t a = 0; a < 2; ++a)  // they know allocations, and tell no prices
+      mixed.protocols[agent_node(AgentId{a})] = kAllocationProtocol;
     for (const NodeId node : nodes) mixed.protocols[node] = 3;
     const RunFigures figures = run(mixed);
     CHECK(figures.finished == 40);
@@ -64,6 +65,7 @@ TEST_CASE("where nodes speak an earlier protocol jobs run as they ask, and all e
   };
   for (const bool lossy : {false, true}) {
     CAPTURE(lossy);
+    const double all_new = with({}, lossy);
     const double one_old = with({executor_node(1)}, lossy);
     const double all_old =
         with({executor_node(0), executor_node(1), executor_node(2), executor_node(3)}, lossy);

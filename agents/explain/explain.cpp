@@ -53,7 +53,8 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
                      ": decides anew who has which GPUs in rounds of " + seconds_text(facts.round);
   if (s.deciding.next != kNever)
     line += ", the next one in " + seconds_text(std::max(s.deciding.next - s.now, Duration{0}));
-  if (s.flock.peers.size() > 1) line += "; before that it gives no job to another partition";
+  if (s.flock.peers.size() > 1)
+    line += "; before that only jobs that are new go to another partition";
   lines.push_back(std::move(line));
 }
 

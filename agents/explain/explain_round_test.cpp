@@ -31,20 +31,27 @@ TEST_CASE("who waits beside an idle partition is told of the round that gives it
       {.agents = 2, .servers = 2, .policy = "drf:round=300", .delay = 1ms, .lossy = true});
   flock.run_for(5s);
   for (std::uint64_t n = 1; n <= 4; ++n) flock.submit(n, 1, 2000s);
+  for (std::uint64_t n = 6; n <= 9; ++n) flock.submit(n, 1, 2000s, 1);
   flock.run_for(20s);
   flock.submit(5, 1, 10s);
   flock.run_for(5s);
+  const std::uint64_t forwards =
+      flock.agent(1).counters.forwards + flock.agent(0).counters.forwards;
+  for (const auto& [id, job] : flock.agent(1).home.jobs)
+    flock.tell(client_node(0), agent_node(AgentId{1}), Cancel{id});
+  flock.run_for(5s);
+  REQUIRE(flock.agent(1).owner.ledger.free_count() == 4);
   REQUIRE(waits(flock, 5));
   const Duration left = flock.agent(0).deciding.next - flock.now();
   REQUIRE((left > 10s && left <= 300s));
   CHECK(round_line(flock, 5) ==
         "policy drf: decides anew who has which GPUs in rounds of 300 s, "
         "the next one in " +
-            seconds_text(left) + "; before that it gives no job to another partition");
+            seconds_text(left) + "; before that only jobs that are new go to another partition");
   flock.run_for(left - 5s);
   CHECK(waits(flock, 5));
   flock.run_for(15s);
-  CHECK(flock.agent(1).counters.forwards + flock.agent(0).counters.forwards == 1);
+  CHECK(flock.agent(1).counters.forwards + flock.agent(0).counters.forwards == forwards + 1);
   CHECK_FALSE(waits(flock, 5));
   CHECK(flock.faults().empty());
 }

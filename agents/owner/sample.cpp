@@ -53,9 +53,9 @@ void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress)
     beside.push_back(runner(other));
   }
   const bool resized = self.job.asked != 0 && self.job.gpus != self.job.asked;
+  share.sampled = now;
   if (resized && beside.empty()) share.pace_alone = progress.rate;
   if (resized && (beside.empty() || !(share.pace_alone > 0))) return;
-  share.sampled = now;
   const double relative = resized ? progress.rate / share.pace_alone *
                                         s.speed.speed(self.job, self.placement, {}).relative
                                   : progress.rate / s.speed.scaling(self.job);

@@ -22,7 +22,7 @@ class GpuSpeeds {
   static constexpr double kPrior = 0.1;       ///< deviation of a log speed that nobody measured
   static constexpr double kNoise = 0.05;      ///< of one measured log speed
   static constexpr double kMostSurprise = 5;  ///< deviations
-  static constexpr double kIgnored = 0.02;  ///< of a log speed; less, or less than its deviation: 0
+  static constexpr double kIgnored = 0.05;  ///< of a log speed; less, or less than its deviation: 0
   static constexpr std::uint32_t kMostGpus = 1U << 20U;
 
   /// The log speed of the slowest of them, at most 0. Allocates nothing.

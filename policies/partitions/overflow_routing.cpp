@@ -125,7 +125,7 @@ const RemotePartition* OverflowRouting::feasible_peer(const View& view, const Qu
                       p.distance);
   };
   for (const RemotePartition& peer : peers_.all()) {
-    if (is_out(job, peer) || !could_hold(view, peer, entry, job)) continue;
+    if (was_offered(job, peer.agent) || !could_hold(view, peer, entry, job)) continue;
     if (best == nullptr || rank(peer) < rank(*best)) best = &peer;
   }
   return best;

@@ -38,7 +38,8 @@ class OverflowRouting {
   OverflowRouting(bool strict, Fit fit, Fit needy)
       : strict_(strict), fit_(fit), needy_fit_(needy) {}
 
-  /// Free GPUs there are of no use to the job, whatever the digest says. None: they always are.
+  /// Free GPUs there are of no use to the job, whatever the digest says. None: they always are. A
+  /// job that can never run here goes there all the same.
   using Veto = std::function<bool(const JobView& job, AgentId to)>;
   void set_veto(Veto veto) { veto_ = std::move(veto); }
 

@@ -18,6 +18,8 @@ constexpr double kTilt = 0.05;
 constexpr double kNoRoom = 2;
 /// Free GPUs must cost so much more before they are left free.
 constexpr double kDearer = 0.25;
+/// The price of a type of which no GPU is in service.
+constexpr double kOutOfService = 1e6;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
 
@@ -38,7 +40,6 @@ std::uint32_t PriceRouting::least_gpus(const JobSpec& job) const {
 
 void PriceRouting::learn(const View& view) {
   if (!types_.empty()) return;
-  gpus_ = view.gpus.gpus().size();
   for (std::uint32_t s = view.gpus.servers().first; s < view.gpus.servers().last; ++s) {
     const Server& server = view.topology.server(ServerId{s});
     if (server.gpus.size() == 0) continue;
@@ -49,14 +50,33 @@ void PriceRouting::learn(const View& view) {
   std::ranges::sort(types_, {}, &Type::id);
 }
 
+/// A GPU that is out of service is nobody's: whoever waited for it would wait for ever.
+void PriceRouting::count_in_service(const View& view) {
+  for (Type& type : types_) type.in_service = type.gpus;
+  gpus_ = view.gpus.gpus().size();
+  const std::uint32_t out = gpus_ - view.gpus.free_count() - view.gpus.busy_count();
+  if (out == 0) return;
+  gpus_ -= out;
+  for (std::uint32_t s = view.gpus.servers().first; s < view.gpus.servers().last; ++s) {
+    const Server& server = view.topology.server(ServerId{s});
+    const auto type = std::ranges::find(types_, server.gpu_type, &Type::id);
+    if (type == types_.end()) continue;
+    for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g) {
+      const bool idle = view.gpus.is_blocked(GpuId{g}) && view.gpus.tenants(GpuId{g}) == 0;
+      type->in_service -= idle ? 1 : 0;
+    }
+  }
+}
+
 /// What is wanted here.
 void PriceRouting::count(const View& view) {
   free_.sync(view.gpus);
   free_.rooms(rooms_);
+  count_in_service(view);
   for (Type& type : types_) {
     const auto room = std::ranges::find(rooms_, type.id, &TypeRoom::type);
     type.free = room == rooms_.end() ? 0 : room->free;
-    type.wanted = type.gpus - type.free;
+    type.wanted = type.in_service - std::min(type.in_service, type.free);
   }
   waiting_ = 0;
   for (const JobView& job : view.waiting) waiting_ += most_gpus(*job.spec);
@@ -73,7 +93,8 @@ void PriceRouting::count(const View& view) {
 }
 
 double PriceRouting::price_of(const Type& type) const {
-  return type.wanted / type.gpus + waiting_ / gpus_;
+  if (type.in_service == 0) return kOutOfService;
+  return type.wanted / type.in_service + waiting_ / gpus_;
 }
 
 std::uint32_t PriceRouting::look_of(const JobSpec& job) {
@@ -82,7 +103,10 @@ std::uint32_t PriceRouting::look_of(const JobSpec& job) {
                   job.gpus_per_worker,
                   job.cpus_per_worker,
                   job.memory_gib_per_worker,
-                  job.gpu_types};
+                  job.gpu_types,
+                  job.run.max_servers,
+                  job.run.server_cpus,
+                  job.run.batch};
   return looks_.try_emplace(look, static_cast<std::uint32_t>(looks_.size())).first->second;
 }
 
@@ -102,8 +126,8 @@ double PriceRouting::without_room(const JobSpec& job, std::uint32_t free) const 
 PriceRouting::Place PriceRouting::here(const JobSpec& job, bool counted) {
   Place best{view_->me, kNowhere, false};
   for (const Type& type : types_) {
-    if (type.gpus < least_gpus(job)) continue;
-    const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.gpus;
+    if (type.in_service < least_gpus(job)) continue;
+    const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.in_service;
     const double cost =
         cost_of(price_of(type) + own, speed_of(job, type.id)) * without_room(job, type.free);
     if (cost < best.cost) best = {view_->me, cost, type.free >= least_gpus(job)};
@@ -203,8 +227,9 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
   };
   kept_.clear();
   std::ranges::remove_copy_if(view.waiting, std::back_inserter(kept_), leaves);
-  return without_.emplace(View{view.topology, view.gpus, kept_, view.running, view.others,
-                               view.speed, view.now, view.me, view.ends});
+  without_.emplace(view).waiting = kept_;
+  without_->waiting_changes = nullptr;  // which tells of all that wait
+  return *without_;
 }
 
 bool PriceRouting::costs_more(const JobView& job, AgentId to) {

@@ -20,7 +20,7 @@ namespace starling {
 /// jobs that are there: nothing is free then, so free GPUs say nothing.
 ///
 /// The price of a GPU type is what is wanted of it, by those who run and those who wait, for each
-/// GPU: the price at which a market that knows everybody's GPUs as his budget is cleared (Kelly
+/// GPU in service: the price at which a market that knows everybody's GPUs as his budget is cleared (Kelly
 /// 1997), and the factor by which jobs are slowed that share it. A job costs (price with it there,
 /// at least 1) / (its speed on that type); it goes where that is least. Whoever does not say prices
 /// is left out.
@@ -53,7 +53,8 @@ class PriceRouting {
     GpuTypeId id;
     std::uint32_t gpus = 0;
     std::uint32_t free = 0;
-    double wanted = 0;  ///< by those who run on it
+    std::uint32_t in_service = 0;  ///< of `gpus`: free, or somebody runs there
+    double wanted = 0;             ///< by those who run on it
   };
   struct Place {
     AgentId agent;
@@ -64,6 +65,7 @@ class PriceRouting {
   [[nodiscard]] bool is_new(const JobView& job);
   void find_newcomers(const View& view);
   void count(const View& view);
+  void count_in_service(const View& view);
   [[nodiscard]] double price_of(const Type& type) const;
   [[nodiscard]] double speed_of(const JobSpec& job, GpuTypeId type);
   [[nodiscard]] std::uint32_t most_gpus(const JobSpec& job) const;
@@ -79,15 +81,15 @@ class PriceRouting {
   void forward(const JobView& job, AgentId to, std::vector<Decision>& out);
 
   using Look = std::tuple<std::string, std::uint32_t, std::uint32_t, double, double,
-                          std::vector<std::string>>;
+                          std::vector<std::string>, std::uint32_t, double, std::uint32_t>;
   bool elastic_;
   RemotePartitions peers_;
   TypeSpeeds speeds_;
   FreeServers free_;
   std::vector<TypeRoom> rooms_;
   std::vector<Type> types_;  // of this partition, ascending
-  std::uint32_t gpus_ = 0;
-  double waiting_ = 0;  // GPUs wanted by those who wait
+  std::uint32_t gpus_ = 0;   // in service
+  double waiting_ = 0;       // GPUs wanted by those who wait
   std::map<Look, std::uint32_t> looks_;
   std::vector<TypePrice> prices_;
   std::uint64_t newest_ = 0;  // order of the job that came last

@@ -117,6 +117,28 @@ TEST_CASE("a price is what is wanted for each GPU, by those who run and those wh
   CHECK(market.routing.prices()[0] == TypePrice{market.p100, 0.75F});
 }
 
+TEST_CASE("GPUs that are out of service are no offer: half as many make everything dearer") {
+  Market market;
+  const std::uint32_t first = market.gpus->servers().first;
+  (void)market.gpus->block({first + 1, first + 2});
+  market.run(4, 10);
+  market.wait(2);
+  market.waiting.back().forwards = 1;
+  CHECK(market.route().empty());
+  CHECK(market.routing.prices()[0].value == 1.5F);
+  SUBCASE("where none is left nobody stays who can go, whatever it costs there") {
+    (void)market.gpus->block({first, first + 2});
+    market.gpus->give_back(market.running.back().placement);
+    market.running.clear();
+    market.wait(1);
+    market.say(1, 100, 0);
+    market.say(2, 50, 0);
+    CHECK(market.route() == Targets{{3, 2}});
+    CHECK(market.routing.prices()[0].value >= 1e6F);
+    CHECK_FALSE(market.routing.costs_more(market.waiting.front(), AgentId{1}));
+  }
+}
+
 TEST_CASE("of an elastic job the largest size is wanted, where the policy knows that") {
   for (const bool elastic : {false, true}) {
     Market market(elastic);
