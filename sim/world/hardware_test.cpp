@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "interference/models.h"
-#include "topology/generate/generate.h"
+#include "sim/world/hardware_bench_test.h"
 
 // The hardware decides when a job ends. Each test states a way in which a duration, a share of the
 // service or a GPU could get lost.
@@ -13,89 +12,7 @@ namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Half speed for a gang over two servers, and half again per neighbour.
-class HalvingPhysics final : public Physics {
- public:
-  explicit HalvingPhysics(const Topology& topology) : topology_(topology) {}
-  double rate(const JobProfile&, const Placement& gpus, const Neighbours& beside) const override {
-    double rate = topology_.tier_of(gpus) > Tier::server ? 0.5 : 1;
-    for (std::size_t i = 0; i < beside.size(); ++i) rate /= 2;
-    return rate;
-  }
-  /// Every further gradient is worth as much again.
-  double pace(const JobProfile& job, const Placement& gpus, const Neighbours& beside,
-              const Allocation& how) const override {
-    return rate(job, gpus, beside) * (1 + how.accumulation);
-  }
-  bool varies() const noexcept override { return true; }
-  double startup_s(const JobProfile&) const override { return startup; }
-  double startup = 0;
-
- private:
-  const Topology& topology_;
-};
-
-struct Bench {
-  Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
-  EventQueue queue;
-  SimClock clock;
-  std::unique_ptr<Physics> physics;
-  std::unique_ptr<Hardware> hardware;
-
-  explicit Bench(bool varies, double startup = 0, std::uint32_t jobs_per_gpu = 1) {
-    if (varies) {
-      auto halving = std::make_unique<HalvingPhysics>(topology);
-      halving->startup = startup;
-      physics = std::move(halving);
-    } else {
-      physics = make_trace_physics();
-    }
-    std::vector<JobTruth> jobs(2);
-    jobs[0].id = {0, 1};
-    jobs[0].duration = 100s;
-    jobs[0].gpus = 2;
-    jobs[1].id = {0, 2};
-    jobs[1].duration = 100s;
-    jobs[1].gpus = 2;
-    hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, 2, jobs, jobs_per_gpu);
-  }
-
-  static AttemptId attempt(std::uint64_t job, std::uint64_t number = 1) {
-    return {{0, job}, Epoch{1}, number};
-  }
-  static Placement gpus(std::uint32_t first, std::uint32_t count) {
-    Placement p;
-    for (std::uint32_t i = 0; i < count; ++i) p.push_back(GpuId{first + i});
-    return p;
-  }
-  /// Starts the part on `server`, which is executor `server` too.
-  Status start(std::uint32_t server, AttemptId a, Placement here, Placement all,
-               Duration served = {}, Instant until = kNever) {
-    LaunchSpec spec;
-    spec.attempt = a;
-    spec.server = ServerId{server};
-    spec.gpus = std::move(here);
-    spec.gang = {{PartitionId{0}, std::move(all)}};
-    spec.served = served;
-    spec.until = until;
-    spec.spec.workers = 2;
-    return hardware->start(server, spec);
-  }
-  void run_one() {
-    const SimEvent e = queue.pop();
-    clock.set(e.at);
-    if (e.kind() == EventKind::gang_end) (void)hardware->end(e.target, e.token);
-    if (e.kind() == EventKind::lapse) hardware->lapse(e.target);
-    if (e.kind() == EventKind::process) (void)hardware->advance(e.target);
-  }
-  void run_until(Instant limit) {
-    while (!queue.empty() && queue.top().at <= limit) run_one();
-    clock.set(limit);
-  }
-};
-
-constexpr Instant at(Duration d) { return Instant(d); }
+using Bench = HardwareBench;
 
 TEST_CASE(
     "a gang on two executors moves when it is whole and ends on both at once, to the nanosecond") {
@@ -244,137 +161,6 @@ TEST_CASE("a gang that lost a process stands still") {
   CHECK(b.hardware->processes().empty());
 }
 
-TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and GPUs are free") {
-  Bench b(false);
-  LocalClock slow, right;
-  slow.set_rate(at(0s), 0.5);
-  b.hardware->set_clock(0, slow);
-  b.hardware->set_clock(1, right);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(10s)).ok());
-  REQUIRE(b.start(1, Bench::attempt(2), Bench::gpus(4, 2), Bench::gpus(4, 2), {}, at(10s)).ok());
-  b.run_until(at(5s));
-  b.hardware->renew(1, Bench::attempt(2), at(30s));
-  b.hardware->renew(0, Bench::attempt(2), at(1s));  // not its own
-  b.run_until(at(20s) - 1ns);
-  CHECK(b.hardware->busy_gpus() == 4);
-  b.run_until(at(20s));
-  CHECK(b.hardware->busy_gpus() == 2);
-  const std::vector<Exit> ended = b.hardware->reap(0);
-  REQUIRE(ended.size() == 1);
-  CHECK(ended[0].exit.lost);
-  CHECK(ended[0].served == 20s);
-  b.hardware->renew(1, Bench::attempt(2), at(25s));
-  b.run_until(at(25s));
-  CHECK(b.hardware->busy_gpus() == 0);
-  CHECK(b.queue.empty() == false);  // deadlines that were moved
-  b.run_until(at(200s));
-  CHECK(b.hardware->reap(1).size() == 1);
-}
-
-TEST_CASE("who ends already is not kept alive, and its old deadline wakes nobody again and again") {
-  Bench b(false);
-  LocalClock right;
-  b.hardware->set_clock(0, right);
-  Manners manners;
-  manners.stays = 1;
-  manners.stay = 60s;
-  b.hardware->set_manners(manners);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(100s)).ok());
-  b.hardware->kill_guardian(0, 0);
-  REQUIRE(b.hardware->busy_gpus() == 2);
-  b.hardware->renew(0, Bench::attempt(1), at(1ms));  // its executor does not know yet
-  int events = 0;
-  for (; events < 100 && !b.queue.empty(); ++events) b.run_one();
-  CHECK(events < 10);
-  CHECK(b.hardware->busy_gpus() == 0);
-  CHECK(b.hardware->reap(0).size() == 1);
-}
-
-TEST_CASE("starts and ends take their time, and a GPU is free when nothing is left that holds it") {
-  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    CAPTURE(seed);
-    Bench b(false);
-    Manners manners;
-    manners.seed = seed;
-    manners.start = manners.stay = 10s;
-    manners.stop = 4s;
-    manners.deaf = manners.stays = 0.5;
-    b.hardware->set_manners(manners);
-    REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
-    CHECK(b.hardware->busy_gpus() == 2);
-    CHECK(b.hardware->moving_gangs() == 0);
-    b.run_until(at(10s));
-    CHECK(b.hardware->moving_gangs() == 1);
-    b.hardware->stop(0, Bench::attempt(1), 6s);
-    b.hardware->stop(0, Bench::attempt(1), 6s);
-    CHECK(b.hardware->busy_gpus() == 2);
-    CHECK(b.hardware->moving_gangs() == 0);
-    b.run_until(at(10s) + 6s + 10s);
-    CHECK(b.hardware->busy_gpus() == 0);
-    const std::vector<Exit> ended = b.hardware->reap(0);
-    REQUIRE(ended.size() == 1);
-    CHECK(ended[0].exit.code < 0);
-    CHECK_FALSE(ended[0].exit.lost);
-    CHECK(b.hardware->overlap().empty());
-  }
-}
-
-TEST_CASE("a start that comes to nothing is told as lost") {
-  Bench b(false);
-  Manners manners;
-  manners.start = 10s;
-  manners.lost = 1;
-  b.hardware->set_manners(manners);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
-  b.run_until(at(10s));
-  CHECK(b.hardware->busy_gpus() == 0);
-  const std::vector<Exit> ended = b.hardware->reap(0);
-  REQUIRE(ended.size() == 1);
-  CHECK(ended[0].exit.lost);
-}
-
-TEST_CASE(
-    "a job that fails by itself: one process says so, the others wait until they are stopped") {
-  Bench b(false);
-  Manners manners;
-  manners.fails = 1;
-  b.hardware->set_manners(manners);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 1), {GpuId{0}, GpuId{4}}).ok());
-  REQUIRE(b.start(1, Bench::attempt(1), Bench::gpus(4, 1), {GpuId{0}, GpuId{4}}).ok());
-  b.run_until(at(150s));
-  std::vector<Exit> ended = b.hardware->reap(0);
-  for (Exit& exit : b.hardware->reap(1)) ended.push_back(std::move(exit));
-  REQUIRE(ended.size() == 1);
-  CHECK(ended[0].exit.code != 0);
-  CHECK(b.hardware->jobs()[0].failed);
-  CHECK(b.hardware->jobs()[0].completed == kNever);
-  CHECK(b.hardware->busy_gpus() == 1);
-  b.hardware->stop(0, Bench::attempt(1));
-  b.hardware->stop(1, Bench::attempt(1));
-  CHECK(b.hardware->busy_gpus() == 0);
-}
-
-TEST_CASE("a machine that sleeps: its processes stand still, and the overdue end when it wakes") {
-  Bench b(false);
-  const LocalClock clock;
-  b.hardware->set_clock(0, clock);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2), {}, at(50s)).ok());
-  REQUIRE(b.start(0, Bench::attempt(2), Bench::gpus(2, 2), Bench::gpus(2, 2)).ok());
-  b.run_until(at(10s));
-  b.hardware->sleep(0);
-  b.run_until(at(500s));
-  CHECK(b.hardware->processes().empty());
-  CHECK(b.hardware->busy_gpus() == 4);
-  b.hardware->wake(0);
-  CHECK(b.hardware->busy_gpus() == 2);
-  REQUIRE(b.hardware->processes().size() == 1);
-  CHECK(b.hardware->reap(0).front().exit.lost);
-  b.run_until(at(590s) - 1ns);
-  CHECK(b.hardware->busy_gpus() == 2);
-  b.run_until(at(590s));
-  CHECK(b.hardware->busy_gpus() == 0);
-}
-
 TEST_CASE("a GPU in use refuses a second process, and that is remembered") {
   Bench b(false);
   REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
@@ -398,19 +184,6 @@ TEST_CASE(
   CHECK(b.hardware->moving_gangs() == 2);
   b.run_until(at(200s) + 1us);
   CHECK(b.hardware->busy_gpus() == 0);
-}
-
-TEST_CASE("a new executor life hears of what its hardware did not keep, and of nothing else") {
-  Bench b(false);
-  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
-  LaunchSpec kept, lost;
-  kept.attempt = Bench::attempt(1);
-  lost.attempt = Bench::attempt(2);
-  b.hardware->adopt(0, std::vector<LaunchSpec>{kept, lost});
-  const std::vector<Exit> ended = b.hardware->reap(0);
-  REQUIRE(ended.size() == 1);
-  CHECK(ended[0].attempt == Bench::attempt(2));
-  CHECK(ended[0].exit.lost);
 }
 
 TEST_CASE("where physics varies, a neighbour slows a gang for as long as it is there") {
