@@ -63,7 +63,7 @@ void GavelPolicy::learn_types(const View& view) {
     return gpu_speed_factor(types_[a].name) > gpu_speed_factor(types_[b].name);
   });
   accounts_.emplace(types_.size(), gavel_.round);
-  if (restored_) take_up(*std::exchange(restored_, std::nullopt));
+  if (restored_) take_up(view, *std::exchange(restored_, std::nullopt));
 }
 
 std::optional<Placement> GavelPolicy::find_on(const Occupancy& gpus, const JobSpec& job,

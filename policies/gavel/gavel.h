@@ -50,7 +50,8 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return a.spec->priority > b.spec->priority;
   }
-  /// The accounts of all jobs: what each has received, is owed, and has done.
+  /// The accounts of the jobs: what each has received, is owed, and has done. Where they are too
+  /// many, of those that have run longest.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
   [[nodiscard]] std::uint64_t learned() const noexcept override { return observed_; }
@@ -94,9 +95,10 @@ class GavelPolicy final : public Policy, public QueueOrder {
     bool changed = false;
     Instant last_seen;
   };
-  void write_known(MemoryWriter& out) const;
+  [[nodiscard]] std::set<GavelCombination> worth_keeping() const;
+  void write_known(MemoryWriter& out, const std::set<GavelCombination>& kept) const;
   void read_known(MemoryReader& in, Restored& all) const;
-  void take_up(Restored restored);
+  void take_up(const View& view, Restored restored);
   void learn_types(const View& view);
   [[nodiscard]] std::vector<double> speeds(const View& view, const JobSpec& job) const;
   [[nodiscard]] bool shares(const View& view) const;

@@ -64,6 +64,8 @@ std::vector<GavelRounds::Candidate> GavelPolicy::candidates_of(
     const auto first = member_of.find(both.first);
     const auto second = member_of.find(both.second);
     if (first == member_of.end() || second == member_of.end()) continue;
+    if (members[first->second].job->spec->gpus() != members[second->second].job->spec->gpus())
+      continue;
     candidates.push_back({{both.first, both.second},
                           {first->second, second->second},
                           members[first->second].job->spec->gpus(),

@@ -61,6 +61,21 @@ void GavelRounds::reset(Instant now,
   last_reset_ = now;
 }
 
+void GavelRounds::begin_anew() {
+  last_reset_ = {};
+  std::fill(type_time_.begin(), type_time_.end(), 0.0);
+  std::erase_if(accounts_, [](const auto& entry) { return entry.first.second.has_value(); });
+  for (auto& [who, account] : accounts_) {
+    std::fill(account.received.begin(), account.received.end(), head_start_);
+    account.allocation.clear();
+  }
+}
+
+bool GavelRounds::has_pairs() const {
+  return std::ranges::any_of(accounts_,
+                             [](const auto& entry) { return entry.first.second.has_value(); });
+}
+
 std::vector<GavelRounds::Pick> GavelRounds::pick(std::span<const Candidate> candidates,
                                                  std::vector<std::uint32_t> gpus,
                                                  std::span<const std::size_t> order,

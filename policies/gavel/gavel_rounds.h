@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,9 +35,13 @@ class GavelRounds {
   void receive(const GavelCombination& who, std::size_t type, Duration time);
   /// Everyone starts anew. `allocation` is by type; jobs that are not in it have none.
   void reset(Instant now, const std::map<GavelCombination, std::vector<double>>& allocation);
+  /// Instant{}: none yet.
   [[nodiscard]] Instant last_reset() const noexcept { return last_reset_; }
-  /// For Policy::save().
-  void save(MemoryWriter& out, Instant origin) const;
+  /// As before the first reset, but for the deficits of jobs alone.
+  void begin_anew();
+  [[nodiscard]] bool has_pairs() const;
+  /// For Policy::save(), the accounts of `kept` alone.
+  void save(MemoryWriter& out, Instant origin, const std::set<GavelCombination>& kept) const;
   /// Reads what save() wrote for as many types; what cannot be fails `in`.
   void restore(MemoryReader& in, Instant origin);
 

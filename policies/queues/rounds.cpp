@@ -70,6 +70,8 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
                     std::vector<Decision>& out) {
   queue_.learn(view.gpus);
   steps.observe();
+  // What was kept may have been written by a clock that was ahead.
+  if (began_) began_ = std::min(*began_, view.now);
   const bool due = is_due(view, trigger, round);
   if (due) {
     began_ = view.now;
