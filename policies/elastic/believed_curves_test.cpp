@@ -143,6 +143,11 @@ TEST_CASE("what was learned outlives its process, and what cannot be changes not
     CHECK_FALSE(part.whole());
     CHECK_FALSE(other.knows(home.spec));
   }
+  out.word(0);  // more than there should be
+  BelievedCurves other;
+  MemoryReader more(out.bytes());
+  other.restore(more);
+  CHECK_FALSE(other.knows(home.spec));
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ void BelievedCurves::restore(MemoryReader& in) {
     all.curves_.emplace(job, Curve{std::move(kind), std::move(fit), local, true});
     all.due_.push_back(job);
   }
-  if (in.ok()) *this = std::move(all);
+  if (in.whole()) *this = std::move(all);
 }
 
 }  // namespace starling

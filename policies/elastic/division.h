@@ -72,9 +72,9 @@ class Division {
   }
   /// At every call of the policy, first: what was measured since the last one.
   virtual void observe(const View&) {}
-  /// As of Policy.
+  /// As of Policy. Reads last: unless `in` is whole after it, nothing has changed.
   virtual void save(MemoryWriter&) const {}
-  virtual void restore(MemoryReader&) {}
+  virtual void restore(MemoryReader& /*in*/) {}
   [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
   virtual void learn() {}
   /// Is it worth stopping a running job to give it `share.workers`, more than it has?

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "policies/parts/evict.h"
+#include "scheduling/policy_memory.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -73,9 +74,13 @@ std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trig
 std::vector<std::byte> ElasticPolicy::save(Instant origin) const {
   MemoryWriter out;
   rounds_.save(out, origin);
-  progress_.save(out, origin);
-  division_->save(out);
-  return out.take();
+  MemoryWriter curves;
+  division_->save(curves);
+  const std::size_t used = out.bytes().size() + curves.bytes().size();
+  progress_.save(out, origin, kMostPolicyMemory - std::min(used, kMostPolicyMemory));
+  std::vector<std::byte> all = out.take();
+  all.insert(all.end(), curves.bytes().begin(), curves.bytes().end());
+  return all;
 }
 
 Status ElasticPolicy::restore(std::span<const std::byte> memory, Instant origin) {

@@ -2,6 +2,9 @@
 #include "policies/elastic/elastic_progress.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
+#include <vector>
 
 #include "interference/profile.h"
 
@@ -11,15 +14,21 @@ namespace {
 constexpr double kLeastS = 1;
 constexpr double kUnknownLeastS = 60;
 constexpr double kOutlivedPart = 0.05;
+constexpr std::size_t kWords = 14;  // kept of a job, but for its GPUs
 
 }  // namespace
+
+std::size_t ElasticProgress::bytes_of(const Known& known) {
+  return 8 * (kWords + known.placement.size());
+}
 
 /// A new life of the home knows when a job began to run, but for what earlier attempts did at another
 /// size: if it runs where it ran, it has done so ever since.
 void ElasticProgress::anchor(Known& known, const JobView& job, Instant now) {
   known.restored = false;
   if (job.placement.empty() || known.placement != job.placement) return;
-  known.before += job.served - (known.served + (now - known.at));
+  // It may have been seen by a clock that was ahead.
+  known.before += job.served - (known.served + (now - std::min(known.at, now)));
 }
 
 void ElasticProgress::see(const View& view, const JobView& job) {
@@ -53,12 +62,24 @@ void ElasticProgress::observe(const View& view) {
   version_ += std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
 }
 
-void ElasticProgress::save(MemoryWriter& out, Instant origin) const {
-  const std::size_t jobs = std::min(known_.size(), kMostJobs);
+void ElasticProgress::save(MemoryWriter& out, Instant origin, std::size_t most_bytes) const {
+  std::vector<std::pair<double, JobId>> longest;
+  std::size_t bytes = 8;
+  for (const auto& [job, known] : known_) {
+    longest.emplace_back(known.done_s, job);
+    bytes += bytes_of(known);
+  }
+  if (bytes > most_bytes || longest.size() > kMostJobs)
+    std::ranges::sort(longest, std::ranges::greater{});
+  std::size_t jobs = 0;
+  for (bytes = 8; jobs < std::min(longest.size(), kMostJobs); ++jobs) {
+    bytes += bytes_of(known_.at(longest[jobs].second));
+    if (bytes > most_bytes) break;
+  }
   out.word(jobs);
-  auto at = known_.begin();
-  for (std::size_t i = 0; i < jobs; ++i, ++at) {
-    const auto& [job, known] = *at;
+  for (std::size_t i = 0; i < jobs; ++i) {
+    const JobId job = longest[i].second;
+    const Known& known = known_.at(job);
     out.job(job), out.span(known.before), out.span(known.served), out.instant(known.at, origin);
     for (const double number : {known.before_s, known.done_s, known.rate}) out.number(number);
     out.word(known.placement.size());
@@ -72,7 +93,7 @@ void ElasticProgress::save(MemoryWriter& out, Instant origin) const {
 
 void ElasticProgress::restore(MemoryReader& in, Instant origin) {
   constexpr double kLongest = 1e12, kFastest = 1e6;
-  constexpr std::size_t kWords = 14, kMostGpus = 1U << 20U;
+  constexpr std::size_t kMostGpus = 1U << 20U;
   known_.clear();
   const auto small = [&] { return static_cast<std::uint32_t>(in.word()); };
   for (std::size_t jobs = in.count(kMostJobs, kWords); jobs > 0 && in.ok(); --jobs) {

@@ -22,8 +22,8 @@ class ElasticProgress {
   /// what a heavy tail promises. Of a job that has outlived its estimate: a twentieth of that.
   /// At least a second.
   [[nodiscard]] double left_s(const JobSpec& job) const;
-  /// For Policy::save().
-  void save(MemoryWriter& out, Instant origin) const;
+  /// For Policy::save(). Where that is more than `most_bytes`, of those jobs that have done most.
+  void save(MemoryWriter& out, Instant origin, std::size_t most_bytes) const;
   /// Reads what save() wrote; what cannot be fails `in`. The jobs are those of the next observe()
   /// that it names.
   void restore(MemoryReader& in, Instant origin);
@@ -44,6 +44,7 @@ class ElasticProgress {
     bool restored = false;
   };
   void see(const View& view, const JobView& job);
+  [[nodiscard]] static std::size_t bytes_of(const Known& known);
   static void anchor(Known& known, const JobView& job, Instant now);
 
   static constexpr std::size_t kMostJobs = 8192;

@@ -136,6 +136,31 @@ TEST_CASE("work that an attempt did is counted once, however often the job is re
   CHECK(progress.left_s(spec) == doctest::Approx(14));
 }
 
+TEST_CASE("of more jobs than there is room to keep those that have done most are kept") {
+  const Topology topology = servers(1);
+  const Occupancy gpus(topology, {0, 1});
+  const EarlyPeak peak;
+  std::vector<JobSpec> specs(4000);
+  std::vector<JobView> jobs(specs.size());
+  for (std::uint32_t i = 0; i < specs.size(); ++i) {
+    specs[i].id = JobId{1, i};
+    jobs[i].spec = &specs[i];
+    jobs[i].served = std::chrono::seconds(i);
+  }
+  ElasticProgress progress;
+  progress.observe({topology, gpus, jobs, {}, {}, peak, Instant{}, AgentId{0}});
+  constexpr std::size_t kRoom = 100'000;
+  MemoryWriter out;
+  progress.save(out, Instant{}, kRoom);
+  CHECK(out.bytes().size() <= kRoom);
+  CHECK(out.bytes().size() > kRoom - 200);
+  ElasticProgress next;
+  MemoryReader in(out.bytes());
+  next.restore(in, Instant{});
+  REQUIRE(in.whole());
+  CHECK(next.done_s(JobId{1, 3999}) == doctest::Approx(3999));
+}
+
 TEST_CASE("who comes between rounds starts at once, and who stays takes what nobody waits for") {
   const Topology topology = servers(1);
   const PolicyRegistry registry = make_policy_registry();
