@@ -5,6 +5,7 @@
 
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "base/rng.h"
 #include "scheduling/memory_bytes.h"
@@ -15,10 +16,8 @@ namespace {
 /// Remembers one number and when it heard it.
 class OneNumber final : public Policy {
  public:
-  explicit OneNumber(std::string_view name = "one-number", std::uint32_t version = 1)
-      : version_(version) {
-    facts_.name = name;
-  }
+  explicit OneNumber(std::string name = "one-number", std::uint32_t version = 1)
+      : made_of(std::move(name)), version_(version) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View&, const Trigger&, Rng&) override {
     return {};
@@ -39,6 +38,7 @@ class OneNumber final : public Policy {
   }
   [[nodiscard]] std::uint32_t memory_version() const noexcept override { return version_; }
 
+  std::string made_of;
   double number = 0;
   Instant at;
   std::string text = "abc";
@@ -49,7 +49,7 @@ class OneNumber final : public Policy {
 };
 
 std::string why(std::span<const std::byte> memory, OneNumber& policy) {
-  const Status taken = unpack_memory(memory, policy, Instant{});
+  const Status taken = unpack_memory(memory, policy, policy.made_of, Instant{});
   return taken.ok() ? "" : taken.error().message;
 }
 
@@ -57,29 +57,37 @@ TEST_CASE("what a policy has learned comes back, its instants as the next life's
   OneNumber policy, next;
   policy.number = 42;
   policy.at = Instant(std::chrono::seconds(100));
-  const auto memory = packed_memory(policy, Instant(std::chrono::seconds(-1000)));
-  REQUIRE(unpack_memory(memory, next, Instant(std::chrono::seconds(-1050))).ok());
+  const auto memory =
+      packed_memory(policy, policy.made_of, Instant(std::chrono::seconds(-1000))).value();
+  REQUIRE(unpack_memory(memory, next, next.made_of, Instant(std::chrono::seconds(-1050))).ok());
   CHECK(next.number == 42);
   CHECK(next.at == Instant(std::chrono::seconds(50)));
-  CHECK(unpack_memory({}, next, Instant{}).ok());
+  CHECK(unpack_memory({}, next, next.made_of, Instant{}).ok());
 }
 
 TEST_CASE("another's memory, or another version's, is left behind with a reason") {
   OneNumber policy, next("two-numbers"), later("one-number", 2);
-  const auto memory = packed_memory(policy, Instant{});
+  const auto memory = packed_memory(policy, policy.made_of, Instant{}).value();
   const std::string left = "what the policy had learned is left behind: ";
   CHECK(why(memory, next) == left + "it is that of one-number, not of two-numbers");
   CHECK(why(memory, later) == left + "it is of version 1, not of 2");
+  // Options change what its numbers mean.
+  OneNumber other("one-number:sharing=yes");
+  CHECK(why(memory, other) == left + "it is that of one-number, not of one-number:sharing=yes");
+  CHECK(other.number == 0);
   policy.number = 101;
-  CHECK(why(packed_memory(policy, Instant{}), next = OneNumber{}) == left + "no number");
+  CHECK(why(packed_memory(policy, policy.made_of, Instant{}).value(), next = OneNumber{}) ==
+        left + "no number");
   policy.text.assign(kMostPolicyMemory, 'x');
-  CHECK(packed_memory(policy, Instant{}).empty());
+  const auto kept = packed_memory(policy, policy.made_of, Instant{});
+  REQUIRE_FALSE(kept.ok());
+  CHECK(kept.error().message == "it is 524312 bytes, more than 524288");
 }
 
 TEST_CASE("damage of any kind is noticed, and changes nothing") {
   OneNumber policy;
   policy.number = 7;
-  const auto memory = packed_memory(policy, Instant{});
+  const auto memory = packed_memory(policy, policy.made_of, Instant{}).value();
   for (std::size_t size = 1; size < memory.size(); ++size) {
     OneNumber next;
     CHECK_FALSE(why(std::span(memory).first(size), next).empty());

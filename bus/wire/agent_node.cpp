@@ -41,8 +41,10 @@ void AgentNode::fill_in() {
   });
 }
 
-Status AgentNode::remember(PolicyMemory* memory, std::span<const std::byte> kept, Instant now) {
-  return policy_.take_up(*agent_.state().policy, memory, kept, agent_.config(), now);
+Status AgentNode::remember(std::string made_of, PolicyMemory* memory,
+                           std::span<const std::byte> kept, Instant now) {
+  return policy_.take_up(*agent_.state().policy, std::move(made_of), memory, kept, agent_.config(),
+                         now);
 }
 
 void AgentNode::run_commands() {

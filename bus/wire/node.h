@@ -234,10 +234,12 @@ class AgentNode final : public Node {
   /// the node.
   void teach(SpeedModel& model, SpeedMemory& memory) { model_ = &model, memory_ = &memory; }
   static constexpr std::uint32_t kKeepEvery = 64;
-  /// From now on the policy learns after each cycle, beginning with what was `kept`, and `memory`,
-  /// which outlives the node, keeps what it learns; null: nobody does. Before the first cycle, at
-  /// `now` of its clock. The error is for people: the policy has begun anew.
-  Status remember(PolicyMemory* memory, std::span<const std::byte> kept, Instant now);
+  /// From now on the policy, which was `made_of` that (packed_memory()), learns after each cycle,
+  /// beginning with what was `kept`, and `memory`, which outlives the node, keeps what it learns;
+  /// null: nobody does. Before the first cycle, at `now` of its clock. The error is for people: the
+  /// policy has begun anew.
+  Status remember(std::string made_of, PolicyMemory* memory, std::span<const std::byte> kept,
+                  Instant now);
   /// Keeps what came since the last time. Between cycles only.
   void keep_learned();
 

@@ -2,6 +2,7 @@
 #include "bus/wire/policy_keeper.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/planted.h"
@@ -18,11 +19,13 @@ Instant PolicyKeeper::origin(const AgentConfig& config, Instant now) {
   return config.calendar ? Instant(-*config.calendar) : now;
 }
 
-Status PolicyKeeper::take_up(Policy& policy, PolicyMemory* memory, std::span<const std::byte> kept,
-                             const AgentConfig& config, Instant now) {
+Status PolicyKeeper::take_up(Policy& policy, std::string made_of, PolicyMemory* memory,
+                             std::span<const std::byte> kept, const AgentConfig& config,
+                             Instant now) {
   policy_ = &policy;
+  made_of_ = std::move(made_of);
   memory_ = memory;
-  Status taken = unpack_memory(kept, policy, origin(config, now));
+  Status taken = unpack_memory(kept, policy, made_of_, origin(config, now));
   STARLING_CHECK(taken.ok() || !planted(Bug::memory_stops_agent));
   kept_ = policy.learned();
   return taken;
@@ -37,11 +40,12 @@ void PolicyKeeper::learn(const AgentState& state) {
 
 void PolicyKeeper::keep(const AgentState& state) {
   if (memory_ == nullptr || policy_->learned() == kept_) return;
-  const std::vector<std::byte> memory = packed_memory(*policy_, origin(state.config, state.now));
-  if (!memory.empty()) memory_->keep(memory);
+  const auto memory = packed_memory(*policy_, made_of_, origin(state.config, state.now));
+  if (!memory) memory_->drop(memory.error().message);
+  if (memory && !memory.value().empty()) memory_->keep(memory.value());
   kept_ = policy_->learned();
   const double takes_s =
-      memory.empty() ? kTooMuch_s : static_cast<double>(memory.size()) / kBytesInSecond;
+      memory ? static_cast<double>(memory.value().size()) / kBytesInSecond : kTooMuch_s;
   kept_at_ = state.now;
   next_ = later(state.now, std::max(kApart, from_seconds(takes_s)));
 }

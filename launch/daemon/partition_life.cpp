@@ -146,7 +146,8 @@ Status live(const DaemonParts& host, const HostedSeat& seat, PartitionState& par
                  endpoint, *partition.journal, options);
   node.recall(partition.recovered);
   if (speed.learns()) node.teach(speed.model(), speed);
-  if (const Status taken = node.remember(&memory, std::as_bytes(std::span(learned)), clock.now());
+  if (const Status taken =
+          node.remember(deployment.policy, &memory, std::as_bytes(std::span(learned)), clock.now());
       !taken.ok())
     log_error(prefix + taken.error().message);
   Housekeeping house;

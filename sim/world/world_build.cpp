@@ -45,6 +45,7 @@ class KeptByOwner final : public PolicyMemory {
   void keep(std::span<const std::byte> memory) override {
     if (authority_.epoch == mine_) where_.assign(memory.begin(), memory.end());
   }
+  void drop(const std::string&) override { keep({}); }
 
  private:
   std::vector<std::byte>& where_;
@@ -278,7 +279,8 @@ void World::Parts::give_memory(std::size_t agent, AgentNode& node) {
   if (restarts)  // else nobody comes back to read it
     here.policy_memory = std::make_unique<KeptByOwner>(remembered[agent], authorities[agent]);
   const Instant now = here.clock.at(clock.now());
-  if (!node.remember(here.policy_memory.get(), remembered[agent], now).ok()) ++left_behind;
+  if (!node.remember(options.policy, here.policy_memory.get(), remembered[agent], now).ok())
+    ++left_behind;
 }
 
 /// The state of agents is where a successor has it, too, so a word of others ends none but who runs
