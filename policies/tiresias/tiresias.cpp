@@ -58,8 +58,10 @@ class Tiresias final : public Policy, public QueueOrder {
     if (!gittins()) return {};
     MemoryWriter out;
     history_.save(out);
-    out.word(seen_.size());
-    for (const auto& [job, service] : seen_) out.job(job), out.number(service);
+    const std::size_t jobs = std::min(seen_.size(), kMostSeen);
+    out.word(jobs);
+    auto at = seen_.begin();
+    for (std::size_t i = 0; i < jobs; ++i, ++at) out.job(at->first), out.number(at->second);
     return out.take();
   }
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant) override {
