@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/world/hardware.h"
-
 #include <doctest/doctest.h>
 
+#include "sim/world/hardware.h"
 #include "sim/world/hardware_bench_test.h"
 
 // Processes that start slowly, fail, sleep, or are left alone by their executor: each of them ends, and
