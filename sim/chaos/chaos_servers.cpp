@@ -109,6 +109,13 @@ void ChaosFaults::servers_are_others(World& world, const Renumbering& numbers) {
   moved(drained_, numbers.servers);
   moved(servers_gone_, numbers.servers);
   moved(bad_gpus_, numbers.gpus);
+  // Servers that came to a machine that is gone are as gone as the others.
+  const std::vector<IndexRange> ranges = ranges_of(world);
+  for (std::uint32_t e = 0; e < ranges.size(); ++e) {
+    if (!world.retired(e)) continue;
+    for (std::uint32_t s = ranges[e].first; s < ranges[e].last; ++s)
+      servers_gone_.insert(ServerId{s});
+  }
   Rng& rng = state("F32-servers").rng;
   for (const NodeId node : nodes_) {
     if (is_client(node)) continue;
