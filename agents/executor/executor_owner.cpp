@@ -92,6 +92,13 @@ void ExecutorStep::ping() {
   tell(Ping{s.pings});
 }
 
+/// Of what has arrived now, as far as its owner's patience counts: later than this it may have given
+/// up who said nothing since.
+Instant ExecutorStep::said_at_the_latest() const {
+  if (!beats()) return now;
+  return std::min(now, later(std::max(s.born, s.heard_by_owner), s.config.timers.late));
+}
+
 /// Somebody could have been told of its end: the owner, and the home by the owner.
 Instant ExecutorStep::wanted(const Run& run) const {
   const Instant heard = std::max(run.since, s.heard_by_owner);

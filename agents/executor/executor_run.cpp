@@ -91,6 +91,15 @@ void ExecutorStep::on(const Launch& launch) {
   if (s.unheard >= kUnheardEnds || s.forgotten.full_of_young(now - kYoung)) {
     return tell(LaunchResult{launch.attempt, false, "too many attempts have ended here lately"});
   }
+  // It may have waited here while nobody ran this executor. The owner counts from when it heard us
+  // last, and leaves `late` for frames on their way; what it still wants it says again.
+  Run run;
+  run.since = said_at_the_latest();
+  run.until = until(run);
+  if (run.until <= now) {
+    ++s.refused_frames;
+    return;
+  }
   std::string reason = why_not(launch);
   std::vector<LaunchSpec> parts;
   if (reason.empty()) {
@@ -101,10 +110,7 @@ void ExecutorStep::on(const Launch& launch) {
     forget(launch.attempt, Duration{0});
     return tell(LaunchResult{launch.attempt, false, std::move(reason)});
   }
-  Run run;
   run.launch = launch;
-  run.since = now;
-  run.until = until(run);
   out.persist.push_back(ProcessLaunching{launch});
   s.mark(launch.here, true);
   for (LaunchSpec& part : parts) {

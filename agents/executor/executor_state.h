@@ -41,7 +41,7 @@ struct Run {
   Duration served{0};  ///< once exited: the least of its parts, that is what a restart can count on
   Duration backoff{0};
   Instant resend = kNever;  ///< of Exited
-  Instant since;            ///< launched, or found by this life
+  Instant since;            ///< wanted: by its Launch, or found by this life
   Instant confirmed_at;     ///< by its home, as the owner relays it: then token > 0
   std::uint64_t token = 0;  ///< of the newest confirmation
   Instant until = kNever;   ///< what the launcher was told last, in this life

@@ -56,6 +56,7 @@ struct ExecutorStep {
   void saw(const SickGpus& now_sick);
   void tell_health();
   void sweep();
+  [[nodiscard]] Instant said_at_the_latest() const;
   [[nodiscard]] Instant wanted(const Run& run) const;
   [[nodiscard]] Instant until(const Run& run) const;
   void write_wanted(AttemptId attempt, Run& run);

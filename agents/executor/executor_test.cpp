@@ -292,6 +292,33 @@ TEST_CASE("with heartbeats, a silent owner loses its jobs; without, silence mean
   CHECK(ideal.step(at(9000s), Tick{}).run.empty());
 }
 
+TEST_CASE(
+    "a Launch that waited while nobody ran the executor lasts no longer than its owner waits") {
+  const Timers timers;
+  ScriptedExecutor f(500ms);
+  f.step(at(1s), Tick{});
+  const auto* ping = f.said<Ping>();
+  REQUIRE(ping != nullptr);
+  f.hear(Pong{ping->sequence}, 1s);  // the last that its owner hears of it
+  SUBCASE("not for long: the rest of the time is left") {
+    f.hear(launch(1, {0}), 200s);
+    REQUIRE(f.out.run.size() == 1);
+    CHECK(std::get<LaunchSpec>(f.out.run[0]).until == at(1s + timers.late + timers.orphan));
+  }
+  SUBCASE("longer than its owner has patience: not started, and without a word") {
+    f.hear(launch(1, {0}), 500s);
+    CHECK(f.out.run.empty());
+    CHECK(f.out.persist.empty());
+    CHECK(f.said<LaunchResult>() == nullptr);
+    f.step(at(501s), Tick{});
+    ping = f.said<Ping>();
+    REQUIRE(ping != nullptr);
+    f.hear(Pong{ping->sequence}, 501s);
+    f.hear(launch(1, {0}), 502s);  // it still wants it
+    CHECK(f.out.run.size() == 1);
+  }
+}
+
 TEST_CASE("the launcher is told until when a part may live, whatever becomes of the executor") {
   ScriptedExecutor f(500ms);
   f.hear(launch(1, {0}), 2s);
