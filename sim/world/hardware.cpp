@@ -392,8 +392,9 @@ void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::
   }
   ++changes_;
   if (on_end_) on_end_(process, code, stopped);
-  exits_[process.executor].push_back(
-      {gang.attempt, process.server, {code, lost, ""}, gang.work.done()});
+  Duration served = gang.work.done();
+  if (gang.powerless) served = std::min(served, jobs_[gang.row].saved - gang.before);
+  exits_[process.executor].push_back({gang.attempt, process.server, {code, lost, ""}, served});
 }
 
 }  // namespace starling
