@@ -124,7 +124,9 @@ Result<std::vector<Record>> renumbered_journal(std::vector<Record> snapshot,
   if (!records) return records;
   std::map<NodeId, PeerKnown> known;  // the last that was written of each
   for (const Record& record : recovered) {
-    if (const auto* peer = std::get_if<PeerKnown>(&record)) known[peer->node] = *peer;
+    const auto* peer = std::get_if<PeerKnown>(&record);
+    // An executor of that number may be another one from now on.
+    if (peer != nullptr && peer->node < executor_node(0)) known[peer->node] = *peer;
   }
   std::vector<Record> all{TopologyRead{fingerprint}};
   for (Record& record : records.value()) all.push_back(std::move(record));

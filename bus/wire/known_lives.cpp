@@ -61,19 +61,24 @@ bool Node::hear_outlived(NodeId from, const Goodbye& goodbye) {
   return true;
 }
 
-/// Of agents it is written down: what an executor forgets can make nothing run twice.
+/// It is written down: of agents whenever it grows, of executors each life. One that was set back
+/// would else pass for the newest where its agent has begun anew, and what an earlier life of it had
+/// said, and comes late, for the word of a later one.
 void Node::learn(NodeId peer, const FrameHeader& header, Seen& seen) {
   if (header.born == 0 || (seen.born == header.born && header.written <= seen.written)) return;
+  const bool life = seen.born != header.born;
   seen.born = header.born;
   seen.written = header.written;
-  if (options_.born != 0 && role_of(peer) == Role::agent) news_.insert(peer);
+  if (options_.born == 0) return;
+  const bool one_of_ours = role_of(me_) == Role::agent && role_of(peer) == Role::executor;
+  if (role_of(peer) == Role::agent || (life && one_of_ours)) news_.insert(peer);
 }
 
 void Node::recall(std::span<const Record> recovered) {
   for (const Record& record : recovered) {
     if (const auto* read = std::get_if<TopologyRead>(&record)) topology_read_ = read->fingerprint;
     const auto* known = std::get_if<PeerKnown>(&record);
-    if (known == nullptr || role_of(known->node) != Role::agent) continue;
+    if (known == nullptr) continue;
     if (known_.contains(known->node) || known_.size() < limits_.peers) known_[known->node] = *known;
   }
 }

@@ -2,6 +2,7 @@
 // Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -223,6 +224,25 @@ TEST_CASE_FIXTURE(Pair, "what is known of an agent outlives whoever knows it, an
   CHECK_FALSE(obeyed);
   CHECK(comes_back(4, 1003, 360, executor).ok());
   CHECK(obeyed);
+}
+
+TEST_CASE_FIXTURE(Pair, "an agent that begins anew knows the lives of its executors") {
+  const auto heard_from = [&](std::uint64_t agent_life, std::uint64_t life, std::uint64_t born) {
+    PlainNode agent(kAgent, agent_life, 1000 + agent_life, agent_wire, agent_journal);
+    agent.recall(agent_journal.kept);
+    PlainNode executor(kExecutor, life, born, executor_wire, executor_journal);
+    executor.words = {{kAgent, Ping{1}}};
+    REQUIRE(executor.pump(Instant{}).ok());
+    REQUIRE(agent.pump(Instant{} + seconds(10)).ok());
+    executor_wire.waiting.clear();
+    return !agent.got.empty();
+  };
+  CHECK(heard_from(1, 12, 77));
+  CHECK_FALSE(heard_from(2, 6, 78));  // its journal is an old copy
+  CHECK(heard_from(3, 13, 79));
+  const auto known = std::count_if(agent_journal.kept.begin(), agent_journal.kept.end(),
+                                   [](const Record& r) { return std::get_if<PeerKnown>(&r); });
+  CHECK(known == 2);  // one a life
 }
 
 TEST_CASE_FIXTURE(Pair, "a late frame of a life that is over harms nobody") {
