@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "agents/config.h"
 #include "base/planted.h"
 
 namespace starling {
