@@ -308,8 +308,9 @@ void ChaosFaults::heal(World& world) {
   };
   // Owners of the first protocol cannot be told that a drain is over: they are upgraded first.
   for (const ServerId server : drained_) upgrade(world.owner_of(server));
-  // Nor do they know turns, which a job may need whose home's machines are gone for good.
-  if (!servers_gone_.empty()) {
+  // Nor do they know turns, which a gang may need where servers differ, and a job whose home's
+  // machines are gone for good.
+  if (servers_changed() || !servers_gone_.empty()) {
     for (std::uint32_t a = 0; a < agents_; ++a) upgrade(AgentId{a});
   }
   undo_drains(world, drained_);
