@@ -69,8 +69,8 @@ struct ProcessForgotten { AttemptId attempt; };                           ///< e
 /// and then.
 struct ProcessWanted { AttemptId attempt; Duration at{0}; };
 
-/// The latest life of another agent that this node heard, and how far its journal had come: a later life whose journal
-/// is shorter has lost records. `born` tells two lives of one number apart.
+/// The latest life of another agent, or of an agent's own executor, that this node heard, and how far its journal had
+/// come: a later life whose journal is shorter has lost records. `born` tells two lives of one number apart.
 struct PeerKnown { NodeId node; Incarnation life; std::uint64_t born = 0, written = 0; };
 
 struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< by this life; fingerprint_in()

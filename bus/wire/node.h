@@ -206,7 +206,7 @@ class Node {
   NodeCounters counters_;
   std::uint64_t sequence_ = 0;
   std::unordered_map<NodeId, Seen> seen_;
-  std::map<NodeId, PeerKnown> known_;  // agents' lives, as far as they are durable here
+  std::map<NodeId, PeerKnown> known_;  // peers' lives, as far as they are durable here
   std::uint64_t topology_read_ = 0;    // that the journal was written with, where it says so
   std::set<NodeId> news_;              // agents of which more is known than that
   std::map<PartitionId, NodeId> owners_;

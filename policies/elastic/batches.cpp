@@ -48,13 +48,8 @@ Allocation search(const View& view, const JobSpec& job, const Placement& placeme
 
 Allocation BatchChoices::best(const View& view, const JobSpec& job, const Placement& placement) {
   if (placement.empty()) return {};
-  const Topology& topology = view.topology;
-  const GpuTypeId type = topology.server(topology.server_of(placement.front())).gpu_type;
-  const auto [at, fresh] = known_.try_emplace(
-      Key(job.model, job.gpus_per_worker, job.gpus(), static_cast<std::uint32_t>(placement.size()),
-          servers_of(topology, placement), job.cpus_per_worker, type.value, job.run));
-  if (fresh) at->second = search(view, job, placement);
-  return at->second;
+  return known_.of(view.topology, job, placement, servers_of(view.topology, placement),
+                   [&] { return search(view, job, placement); });
 }
 
 }  // namespace starling

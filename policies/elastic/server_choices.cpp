@@ -46,13 +46,8 @@ Allocation search(const View& view, const JobSpec& job, const Placement& placeme
 
 Allocation ServerChoices::best(const View& view, const JobSpec& job, const Placement& placement) {
   if (placement.empty() || job.run.max_servers == 0) return {};
-  const Topology& topology = view.topology;
-  const GpuTypeId type = topology.server(topology.server_of(placement.front())).gpu_type;
-  const auto [at, fresh] = known_.try_emplace(
-      Key(job.model, job.gpus_per_worker, job.gpus(), static_cast<std::uint32_t>(placement.size()),
-          most_on_a_server(topology, placement), job.cpus_per_worker, type.value, job.run));
-  if (fresh) at->second = search(view, job, placement);
-  return at->second;
+  return known_.of(view.topology, job, placement, most_on_a_server(view.topology, placement),
+                   [&] { return search(view, job, placement); });
 }
 
 }  // namespace starling

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
-#include <map>
-#include <string>
-#include <tuple>
-
-#include "scheduling/policy.h"
+#include "policies/elastic/known_allocations.h"
 
 namespace starling {
 
@@ -18,15 +13,11 @@ namespace starling {
 /// Jobs that do not train by parameter servers, or do not say how many at most, run as they ask.
 class ServerChoices {
  public:
-  /// Remembered by kind of job and shape of the placement, so of equal ones the first counts.
+  /// Remembered (KnownAllocations).
   [[nodiscard]] Allocation best(const View& view, const JobSpec& job, const Placement& placement);
 
  private:
-  /// Model, GPUs per worker, GPUs that it asks for and has, the most on one server, CPUs, type of
-  /// the first GPU, and what the job says of itself.
-  using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                         double, std::uint16_t, RunDetails>;
-  std::map<Key, Allocation> known_;
+  KnownAllocations known_;
 };
 
 }  // namespace starling

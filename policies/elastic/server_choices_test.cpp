@@ -7,27 +7,12 @@
 
 #include "interference/models.h"
 #include "interference/profile.h"
+#include "policies/elastic/elastic_jobs_test.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
 namespace {
-
-Topology servers(std::uint32_t count) {
-  GeneratorOptions options;
-  options.groups = {{count, "V100"}};
-  return generate_flat(options).value();
-}
-
-TraceJob elastic(std::uint64_t id, double submit, std::uint32_t most, double duration) {
-  TraceJob job;
-  job.submit = from_seconds(submit);
-  job.spec.id = JobId{1, id};
-  job.spec.min_workers = 1;
-  job.spec.max_workers = most;
-  job.spec.duration = from_seconds(duration);
-  return job;
-}
 
 TEST_CASE("as many parameter servers are chosen as pay, within what the job allows") {
   const Topology topology = servers(2);
