@@ -24,13 +24,14 @@ std::pair<std::uint32_t, int> step_of(const JobState& state) {
   return {state.attempts, static_cast<int>(at - std::begin(kOrder))};
 }
 
-/// Of one home: no newer than what is known. Its elapsed time only grows, but for what it says at
-/// one instant.
+/// No newer than what is known. Each time that a job comes to a home it has been forwarded more
+/// often; until it leaves its elapsed time only grows, but for what its home says at one instant.
 bool is_overtaken(const JobState& state, const JobState& known) {
   if (terminal(state.phase)) return false;
-  if (state.elapsed != known.elapsed || known.phase == JobPhase::unknown)
-    return state.elapsed < known.elapsed;
-  return state.forwards == known.forwards && step_of(state) < step_of(known);
+  if (state.forwards != known.forwards || known.phase == JobPhase::unknown)
+    return state.forwards < known.forwards;
+  if (state.elapsed != known.elapsed) return state.elapsed < known.elapsed;
+  return step_of(state) < step_of(known);
 }
 }  // namespace
 
@@ -219,7 +220,7 @@ void Client::on(NodeId from, const JobState& state, Instant now) {
     if (!at_home) return;
     accept(i, now);
     job.home = state.home;
-    job.state.elapsed = Duration{0};  // the next home counts anew
+    job.state.forwards = std::max(job.state.forwards, state.forwards);
     return wait_for_news(i, now, true);
   }
   const bool next_home = from == agent_node(state.home) && state.forwards > job.state.forwards;

@@ -149,6 +149,55 @@ TEST_CASE(
   CHECK(f.client.counts().refused_frames == 1);
 }
 
+TEST_CASE("a word of a job's first time at its home is late once it is there again") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 0s);
+  JobState first = state(1, JobPhase::running, 1s);
+  first.attempts = 1;
+  JobState waits = state(1, JobPhase::waiting, 2s);
+  waits.attempts = 2;
+  f.hear(waits, 2s);
+  f.hear(state(1, JobPhase::moved, 3s, kB), 3s);
+  JobState back = state(1, JobPhase::moved, 1s, kA);
+  back.forwards = 1;
+  f.hear(back, 4s, kB);
+  REQUIRE(f.job(1).home == kA);
+  f.hear(first, 5s);
+  CHECK(f.job(1).state.attempts == 2);
+  JobState again = state(1, JobPhase::running, 1s);
+  again.forwards = 2;
+  again.attempts = 3;
+  f.hear(again, 6s);
+  CHECK(f.job(1).state.attempts == 3);
+}
+
+TEST_CASE("late words of two homes that send a client to and fro change nothing of what it knows") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Accepted{id(1), kA}, 0s);
+  JobState early = state(1, JobPhase::waiting, 1s), runs = state(1, JobPhase::running, 4s);
+  early.forwards = runs.forwards = 2;
+  runs.attempts = 1;
+  f.hear(runs, 4s);
+  JobState left = state(1, JobPhase::moved, 5s, kB), late = state(1, JobPhase::moved, 1s, kA);
+  left.forwards = 2;
+  late.forwards = 1;  // it has come to B anew since
+  f.hear(left, 5s);
+  f.hear(late, 6s, kB);
+  REQUIRE(f.job(1).home == kA);
+  f.hear(early, 7s);
+  CHECK(f.job(1).state.attempts == 1);
+  f.hear(left, 8s);
+  JobState there = state(1, JobPhase::running, 1s, kB);
+  there.forwards = 3;
+  there.attempts = 2;
+  f.hear(there, 9s, kB);
+  CHECK(f.job(1).state.attempts == 2);
+}
+
 TEST_CASE("what a home says at one instant is taken in its order, whatever overtakes what") {
   Fixture f;
   f.client.submit(at(0s), spec(1), kA);

@@ -125,6 +125,7 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
       state.job = id;
       state.phase = JobPhase::moved;
       state.home = gone->second.to;
+      state.forwards = gone->second.forwards - 1;
       return send(from, std::move(state));
     }
     offered = gone->second.offered;
@@ -251,6 +252,7 @@ void HomeStep::on(NodeId from, const Query& query) {
       gone != s.home.remembered.moved.end()) {
     state.phase = JobPhase::moved;
     state.home = gone->second.to;
+    state.forwards = gone->second.forwards - 1;
   }
   send(from, std::move(state));
 }
