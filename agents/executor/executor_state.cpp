@@ -10,14 +10,30 @@
 #include "base/planted.h"
 
 namespace starling {
+namespace {
+
+/// Every GPU that it names is there, and those here are of `gpus`.
+bool is_of(const Launch& launch, IndexRange gpus, const Topology& topology) {
+  const auto ours = [&](GpuId gpu) { return gpus.contains(gpu.value); };
+  const auto there = [&](GpuId gpu) { return gpu.value < topology.gpu_count(); };
+  return std::ranges::all_of(launch.here, ours) &&
+         std::ranges::all_of(launch.gang,
+                             [&](const Share& s) { return std::ranges::all_of(s.gpus, there); });
+}
+
+IndexRange gpus_of(IndexRange servers, const Topology& topology) {
+  return {topology.server(ServerId{servers.first}).gpus.first,
+          topology.server(ServerId{servers.last - 1}).gpus.last};
+}
+
+}  // namespace
 
 ExecutorState::ExecutorState(ExecutorConfig executor_config, const Topology& data_center)
     : config(std::move(executor_config)),
       topology(data_center),
       forgotten(config.limits.tombstones) {
   STARLING_CHECK(config.servers.size() > 0 && config.servers.last <= topology.server_count());
-  gpus.first = topology.server(ServerId{config.servers.first}).gpus.first;
-  gpus.last = topology.server(ServerId{config.servers.last - 1}).gpus.last;
+  gpus = gpus_of(config.servers, topology);
   tenants.assign(gpus.size(), 0);
   pings = config.incarnation.value << 32U;
 }
@@ -63,9 +79,7 @@ void ExecutorState::replay(const Record& record) {
     epoch = std::max(epoch, seen->epoch);
   } else if (const auto* launching = std::get_if<ProcessLaunching>(&record)) {
     // Of another topology: fits_journal() says so to those who ask.
-    const Placement& here = launching->launch.here;
-    const auto outside = [&](GpuId gpu) { return !gpus.contains(gpu.value); };
-    if (std::any_of(here.begin(), here.end(), outside)) return;
+    if (!is_of(launching->launch, gpus, topology)) return;
     Run run;
     run.launch = launching->launch;
     for (const LaunchSpec& part : parts_of(run.launch, topology))
@@ -109,25 +123,22 @@ Status fits_journal(const ExecutorConfig& config, const Topology& topology,
                                ", and the topology has " + std::to_string(topology.server_count()) +
                                ", from 0 on; start it with the topology that it ran with"};
   }
-  const auto outside = [&](GpuId gpu) {
-    return gpu.value >= topology.gpu_count() ||
-           !config.servers.contains(topology.server_of(gpu).value);
-  };
-  std::set<AttemptId> open;
+  const IndexRange gpus = gpus_of(config.servers, topology);
+  std::set<AttemptId> open, elsewhere;  // what is over may have run on servers that are gone
   std::uint64_t read = 0;
   for (const Record& record : recovered) {
-    if (const auto* over = std::get_if<ProcessForgotten>(&record)) open.erase(over->attempt);
+    if (const auto* over = std::get_if<ProcessForgotten>(&record))
+      open.erase(over->attempt), elsewhere.erase(over->attempt);
     if (const auto* topo = std::get_if<TopologyRead>(&record)) read = topo->fingerprint;
     const auto* launching = std::get_if<ProcessLaunching>(&record);
     if (launching == nullptr) continue;
     const Launch& launch = launching->launch;
     open.insert(launch.attempt);
-    bool fits = std::none_of(launch.here.begin(), launch.here.end(), outside);
-    for (const Share& share : launch.gang) {
-      for (const GpuId gpu : share.gpus) fits = fits && gpu.value < topology.gpu_count();
-    }
-    if (fits && !parts_of(launch, topology).empty()) continue;
-    return {Errc::invalid, "the journal has attempt " + to_string(launch.attempt) +
+    if (!is_of(launch, gpus, topology) || parts_of(launch, topology).empty())
+      elsewhere.insert(launch.attempt);
+  }
+  if (!elsewhere.empty()) {
+    return {Errc::invalid, "the journal has attempt " + to_string(*elsewhere.begin()) +
                                " on GPUs that this executor does not have in this topology; "
                                "start it with the topology that it ran with"};
   }

@@ -40,6 +40,8 @@ void OwnerStep::launch(AttemptId attempt, OwnedShare& share) {
 
 void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::State of) {
   STARLING_MARK("agent: send_launches");
+  // An old copy of this partition's journal knows no better until others have told it.
+  if (s.calling_roll()) return s.owner.set_timer(attempt, share, retry_at(share.backoff));
   bool waits = false;
   for (const TaskGroup& group : share.task_groups) {
     waits = waits || group.state == TaskGroup::State::unknown;
@@ -132,6 +134,7 @@ void OwnerStep::group_exited(AttemptId attempt, OwnedShare& share, TaskGroup& gr
   judge_start(share, group, exit, served);
   group.state = TaskGroup::State::exited;
   if (exit.lost || exit.code != 0) return fail_share(attempt, share, exit);
+  if (share.exit_reported) return;  // of another part, which has failed or was lost
   if (share.exit.log_tail.empty()) share.exit = exit;
   if (all_in(share, TaskGroup::State::exited)) fail_share(attempt, share, share.exit);
 }

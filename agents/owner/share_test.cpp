@@ -39,6 +39,18 @@ TEST_CASE("once its end is acknowledged the rest of a gang is killed until that 
   CHECK(owner.ledger().free_count() == 4);
 }
 
+TEST_CASE("a part that was lost is not forgotten for another one that ends well afterwards") {
+  ScriptedOwner owner({.executors = 2});
+  owner.start({GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}});
+  for (const std::uint32_t e : {0U, 1U})
+    owner.hear(executor_node(e), LaunchResult{owner.attempt, true, {}});
+  owner.hear(executor_node(0), Exited{owner.attempt, PartitionId{0}, {0, true, ""}, 1s});
+  owner.hear(executor_node(1), Exited{owner.attempt, PartitionId{0}, {0, false, ""}, 1s});
+  owner.pass(owner.agent->next_deadline() - owner.now);
+  REQUIRE(owner.said<Exited>() != nullptr);
+  CHECK(owner.said<Exited>()->exit.lost);
+}
+
 TEST_CASE("an answer about an attempt that is not here any more changes nothing") {
   ScriptedOwner owner;
   for (const AttemptLife life : {AttemptLife::live, AttemptLife::dead}) {
