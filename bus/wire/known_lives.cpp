@@ -33,6 +33,12 @@ bool Node::old_copy(const FrameHeader& header, const Seen& seen) {
   return header.born != 0 && seen.born != 0 && header.born != seen.born;
 }
 
+bool Node::knows_beyond(NodeId peer, Incarnation begins, std::uint64_t written) const {
+  const auto seen = seen_.find(peer);
+  if (seen == seen_.end() || seen->second.born == 0) return false;
+  return seen->second.incarnation >= begins || seen->second.written > written;
+}
+
 /// Late frames of a life that is over are answered, too: only that life itself listens to it.
 /// Clients have no state.
 void Node::tell_old_copy(Instant now, NodeId peer, const FrameHeader& header, Seen& seen) {

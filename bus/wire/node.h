@@ -118,6 +118,10 @@ class Node {
   /// Why a peer last refused to talk to this node; empty: none has.
   [[nodiscard]] const std::string& goodbye() const noexcept { return goodbye_; }
 
+  /// A life of the peer that began from `written` records as life `begins` would be told that it lacks
+  /// something.
+  [[nodiscard]] bool knows_beyond(NodeId peer, Incarnation begins, std::uint64_t written) const;
+
   /// That a peer knows more of this node than its journal does; none: nobody has said so.
   [[nodiscard]] const std::optional<Outlived>& outlived() const noexcept { return outlived_; }
   /// What earlier lives knew of the peers' lives. Before the first cycle.

@@ -102,12 +102,15 @@ void ChaosFaults::restore(World& world, Rng& rng, Dose) {
     backups_.erase(made);
     return;
   }
-  const World::Backup backup = backups_.extract(made).mapped().of;
-  if (is_agent(node)) return run_old_copy(world, AgentId{node.value - 1}, backup);
+  if (is_agent(node))
+    return run_old_copy(world, AgentId{node.value - 1}, backups_.extract(made).mapped().of);
   const std::uint32_t executor = executor_of(node);
+  const AgentId owner{executor / executors_each_};
+  // It may have been down all the time.
+  if (!world.knows_newer(owner, executor, copy.of)) return;
+  const World::Backup backup = backups_.extract(made).mapped().of;
   // As with a new disk: what an owner of long ago says would find nobody who knows a later one.
-  if (world.retired(executor) || world.any_deposed_speaks(AgentId{executor / executors_each_}))
-    return;
+  if (world.retired(executor) || world.any_deposed_speaks(owner)) return;
   ++counts_["F15-restored: an executor"];
   world.restore_executor(executor, backup);
   went_down(node);

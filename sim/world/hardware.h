@@ -156,6 +156,8 @@ class Hardware {
   /// GPUs that run a process.
   [[nodiscard]] std::uint32_t busy_gpus() const noexcept { return busy_; }
   [[nodiscard]] std::uint32_t moving_gangs() const noexcept { return moving_; }
+  /// When the last gang that moves ends, at the pace of now; the beginning of time: none moves.
+  [[nodiscard]] Instant last_end() const;
   /// Grows with every start and end.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
   /// Every live process, for the checker. Those of a machine that sleeps do nothing.

@@ -109,6 +109,15 @@ void Hardware::schedule_end(std::uint32_t index) {
   if (at != kNever) queue_.push(at, EventKind::gang_end, index, gang.version);
 }
 
+Instant Hardware::last_end() const {
+  Instant last = Instant::min();
+  for (const auto& [attempt, index] : by_attempt_) {
+    const Gang& gang = gangs_[index];
+    if (gang.moving && gang.work.end() != kNever) last = std::max(last, gang.work.end());
+  }
+  return last;
+}
+
 void Hardware::remove(std::uint32_t index) {
   Gang& gang = gangs_[index];
   by_attempt_.erase(gang.attempt);
