@@ -127,7 +127,10 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
     const auto priced = [](const Digests::Word& word) { return !word.digest.prices.empty(); };
     return std::ranges::any_of(told->words, priced) ? std::uint16_t{5} : std::uint16_t{4};
   }
-  if (const auto* bid = std::get_if<BidRequest>(&message); bid && bid->gang > 0) return 4;
+  if (const auto* bid = std::get_if<BidRequest>(&message)) {
+    if (bid->priority != 0) return 5;
+    if (bid->gang > 0) return 4;
+  }
   if (const auto* offer = std::get_if<Offer>(&message); offer && !offer->shared.empty()) return 4;
   if (const auto* hold = std::get_if<Reserve>(&message); hold && !hold->beside.empty()) return 4;
   if (const auto* far = std::get_if<Progress>(&message); far && (far->noise > 0 || far->batch > 0))

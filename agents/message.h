@@ -185,6 +185,8 @@ struct BidRequest {
   // Since protocol 4: what an owner needs to judge who could share GPUs with it.
   std::uint32_t gang = 0;  ///< GPUs of the whole gang, which may share some of them; 0: it shares none
   std::string model = {};  ///< that it trains, as JobSpec::model
+  // Since protocol 5.
+  std::int32_t priority = 0;  ///< of a claim: its job's, where all owners that it claims of know it
 };
 /// GPUs that have one job each, the same one, which the gang may join, and what that costs.
 struct SharedRoom {
@@ -338,6 +340,8 @@ struct Message : MessageKinds {
 [[nodiscard]] std::uint16_t least_protocol_of(const Message& message) noexcept;
 /// Since when attempts have allocations.
 constexpr std::uint16_t kAllocationProtocol = 4;
+/// Since when claims say how urgent they are.
+constexpr std::uint16_t kClaimPriorityProtocol = 5;
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;

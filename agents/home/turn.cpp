@@ -46,6 +46,13 @@ std::uint64_t most_of(const Topology& topology, IndexRange servers, const JobSpe
   return std::min(most, enough);
 }
 
+/// Of two claims: the more urgent one first, then who has waited longer.
+bool goes_before(const Claim& a, const Claim& b) {
+  if (a.priority != b.priority) return a.priority > b.priority;
+  const Duration older = b.since - a.since;
+  return older > kSameAge || (older >= -kSameAge && a.attempt.job < b.attempt.job);
+}
+
 Duration period_of(const Timers& timers, const Job& job) {
   return timers.hold * (1LL << std::min(job.turns, kDoublings));
 }
@@ -59,7 +66,7 @@ bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec) {
 }
 
 /// What could be had of this partition for the job.
-std::uint32_t HomeStep::most_here(const JobSpec& spec) const {
+std::uint32_t OwnerStep::most_here(const JobSpec& spec) const {
   return static_cast<std::uint32_t>(
       most_of(s.topology, s.owner.partition.servers, spec, spec.gpus(),
               [&](const Server& server) { return in_service(s.owner.ledger.gpus(), server); }));
@@ -146,6 +153,12 @@ void HomeStep::claim(Job& job) {
   const Duration lasts = std::max<Duration>(kSilentClaim, 2 * s.config.timers.hold);
   const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::min<Duration>(round.deadline - now, lasts));
+  // Two owners that order the same two claims differently would end both for ever.
+  const bool all_know =
+      std::all_of(round.claimed.begin(), round.claimed.end(), [&](PartitionId partition) {
+        const PeerState& owner = *s.flock.owner_of(partition);
+        return owner.peer.agent == me() || owner.watch.protocol >= kClaimPriorityProtocol;
+      });
   for (const PartitionId partition : round.claimed) {
     const PeerState& owner = *s.flock.owner_of(partition);
     const bool here = owner.peer.agent == me();
@@ -155,6 +168,7 @@ void HomeStep::claim(Job& job) {
     request.claim_ms = static_cast<std::uint32_t>(std::max<std::int64_t>(left.count(), 1));
     request.waited = now - job.submitted;
     request.each = demand_of(*job.spec);
+    if (all_know) request.priority = job.spec->priority;
     tell(owner.peer.agent, std::move(request));
   }
   s.home.set_timer(job.spec->id, job, std::min(later(now, kAsk), round.deadline));
@@ -199,23 +213,33 @@ void HomeStep::free_claims(const Job& job, bool all) {
   }
 }
 
+/// A job that is more urgent waits here and could start here. One that has waited for its patience
+/// competes by a turn of its own; otherwise one that never starts would keep all others from theirs.
+bool OwnerStep::more_urgent_waits(const BidRequest& request) {
+  return std::ranges::any_of(s.home.waiting.views(), [&](const JobView& view) {
+    const JobSpec& spec = *view.spec;
+    return spec.priority > request.priority && spec.id != request.attempt.job && !view.blocked &&
+           later(view.submitted, patience_of(spec.gpus(), s.owner.server_gpus)) > now &&
+           most_here(spec) >= spec.gpus();
+  });
+}
+
 /// As owner: what this job asks for is kept for it. Null: it is so now.
 std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& request) {
   const std::uint32_t unused = s.owner.ledger.quarantined_count() + s.owner.ledger.drained_count();
   if (unused > 0 && request.gpus > s.owner.ledger.gpus().gpus().size() - unused)
     return Refusal::not_ready;
   if (s.owner.ledger.released(request.attempt) != nullptr) return Refusal::expired;
+  if (more_urgent_waits(request)) return Refusal::conflict;
   Claim claim{request.attempt,
               home,
+              request.priority,
               now - std::min(request.waited, Duration(std::chrono::hours(24 * 365))),
               later(now, std::chrono::milliseconds(request.claim_ms)),
               {}};
   if (s.owner.claim && s.owner.claim->until > now &&
       s.owner.claim->attempt.job != request.attempt.job) {
-    const Duration older = s.owner.claim->since - claim.since;
-    const bool first = older > kSameAge ||
-                       (older >= -kSameAge && request.attempt.job < s.owner.claim->attempt.job);
-    if (!first) return Refusal::conflict;
+    if (!goes_before(claim, *s.owner.claim)) return Refusal::conflict;
   }
   const bool repeat = s.owner.claim && s.owner.claim->attempt == claim.attempt;
   if (repeat) claim.kept = std::move(s.owner.claim->kept);

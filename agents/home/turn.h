@@ -24,8 +24,9 @@ namespace starling {
 // again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts for the hold time, the next one twice as
 // long, and between two turns as much time passes as the last one took, so that half of the time is
 // everybody's. Other jobs neither see the kept servers nor are told of them (digests). Of one home
-// the most urgent goes first, of those who has waited longest; of several homes' gangs who has
-// waited longest. Others give way at once and come again.
+// the most urgent goes first, of those who has waited longest; of several homes' gangs likewise.
+// Others give way at once and come again, also to a more urgent job that waits at the owner and has
+// not yet waited for its own patience.
 //
 // Only where frames may get lost: in a perfect network policies alone decide, as published.
 

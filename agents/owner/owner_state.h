@@ -64,6 +64,7 @@ struct OwnedShare {
 struct Claim {
   AttemptId attempt;
   AgentId home;
+  std::int32_t priority = 0;
   Instant since;  ///< the gang waits, as far as can be told here
   Instant until;
   KeptServers kept;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "agents/home/turn.h"
 #include "agents/owner/scripted_owner_test.h"
 
 namespace starling {
@@ -244,6 +245,48 @@ TEST_CASE("of two gangs' claims the older one counts, and who has none gets no o
   owner.hear(owner.kHome, second);
   CHECK(owner.said<ReserveRefused>() == nullptr);
   CHECK(owner.agent->state().owner.claim->attempt == second.attempt);
+}
+
+TEST_CASE("of two claims the more urgent one counts, whoever has waited longer") {
+  ScriptedOwner owner;
+  BidRequest old{owner.attempt, 4, 1, {}}, urgent = old;
+  urgent.attempt.job = JobId{0, 8};
+  old.claim_ms = urgent.claim_ms = 60'000;
+  old.waited = 2h;
+  urgent.waited = 30min;
+  urgent.priority = 5;
+  owner.hear(owner.kHome, old);
+  REQUIRE(owner.agent->state().owner.claim->attempt == old.attempt);
+  owner.hear(owner.kHome, urgent);
+  CHECK(owner.agent->state().owner.claim->attempt == urgent.attempt);
+  owner.hear(owner.kHome, old);
+  REQUIRE(owner.said<ReserveRefused>() != nullptr);
+  CHECK(owner.said<ReserveRefused>()->attempt == old.attempt);
+  CHECK(owner.agent->state().owner.claim->attempt == urgent.attempt);
+}
+
+TEST_CASE("a claim gives way to a more urgent job that waits here, for as long as its patience") {
+  ScriptedOwner owner;
+  const Placement all{GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
+  owner.hear(owner.kHome, Reserve{owner.attempt, owner.kFence, all, 7'200'000});
+  Submit submit{{}, client_node(0)};
+  submit.spec.id = JobId{0, 9};
+  submit.spec.priority = 3;
+  owner.hear(client_node(0), submit);
+  BidRequest claim{{JobId{0, 8}, Epoch{1}, 1}, 4, 1, {}};
+  claim.claim_ms = 60'000;
+  const auto answer = [&](std::int32_t priority) {
+    claim.priority = priority;
+    owner.out.clear();
+    owner.hear(owner.kHome, claim);
+    return owner.said<ReserveRefused>();
+  };
+  REQUIRE(answer(2) != nullptr);
+  CHECK(answer(2)->why == Refusal::conflict);
+  CHECK(answer(3) == nullptr);
+  CHECK(answer(2) != nullptr);
+  owner.now += kPatience;
+  CHECK(answer(2) == nullptr);
 }
 
 TEST_CASE("a job that waits takes the GPUs of a hold that has lapsed") {

@@ -93,7 +93,6 @@ struct HomeStep : OwnerStep {
 
   // turn.cpp: no gang starves
   void look_for_turn();
-  [[nodiscard]] std::uint32_t most_here(const JobSpec& spec) const;
   [[nodiscard]] std::uint32_t most_there(const PeerState& peer, const JobSpec& spec) const;
   void open_turn(Job& job);
   void claim(Job& job);

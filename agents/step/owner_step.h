@@ -87,6 +87,8 @@ struct OwnerStep : FlockStep {
   void relay_confirmation(AttemptId attempt, const OwnedShare& share);
 
   // turn.cpp: a gang whose turn it is
+  [[nodiscard]] std::uint32_t most_here(const JobSpec& spec) const;
+  [[nodiscard]] bool more_urgent_waits(const BidRequest& request);
   [[nodiscard]] std::optional<Refusal> admit_claim(AgentId home, const BidRequest& request);
   void keep_servers(Claim& claim, const BidRequest& request) const;
   void end_claim(AttemptId attempt);

@@ -292,6 +292,7 @@ class Decoder : public PartReader {
                            two() ? span(t.waited_ns()) : Duration{0},
                            demand(t.each())};
     if (four()) m.gang = t.gang(), m.model = name(t.model());
+    if (five()) m.priority = t.priority();
     if (m.gpus == 0 || std::max(m.gpus, m.gang) > limits().gpus_per_job)
       fail("gpus: none, or more than a job may have");
     if (m.gpus_per_worker == 0 || m.gpus_per_worker > m.gpus)

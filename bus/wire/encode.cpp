@@ -120,7 +120,7 @@ class Encoder : public PartWriter {
     return CreateBidRequest(b_, &a, m.gpus, m.gpus_per_worker, texts(m.gpu_types),
                             two_ ? m.claim_ms : 0, two_ ? ns(m.waited) : 0,
                             m.each.any() ? &each : nullptr, four_ ? m.gang : 0,
-                            four_ ? name(m.model) : Text{});
+                            four_ ? name(m.model) : Text{}, five_ ? m.priority : 0);
   }
   auto body(const starling::Offer& m) {
     const AttemptId a = id(m.attempt);

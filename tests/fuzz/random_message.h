@@ -192,6 +192,7 @@ class RandomMessage {
     BidRequest m{attempt(), gpus,    1 + rng_.below(gpus), texts(3, 12), rng_.below(1000),
                  span(),    demand()};
     if (rng_.chance(0.5)) m.gang = gpus + rng_.below(100), m.model = text(20);
+    m.priority = static_cast<std::int32_t>(rng_.below(2001)) - 1000;
     return m;
   }
   Offer of(Offer) {
