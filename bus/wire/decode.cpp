@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
+#include <initializer_list>
 #include <utility>
 
 #include "bus/wire/frame.h"
@@ -14,132 +16,78 @@ class Decoder : public PartReader {
  public:
   using PartReader::PartReader;
 
-  Message message(const Frame& f) {
-    switch (f.body_type()) {
-      case Body::Hello:
-        return read(*f.body_as_Hello());
-      case Body::Welcome:
-        return starling::Welcome{fence(f.body_as_Welcome()->fence()),
-                                 f.body_as_Welcome()->topology()};
-      case Body::Goodbye:
-        return read(*f.body_as_Goodbye());
-      case Body::Ping:
-        return starling::Ping{f.body_as_Ping()->sequence()};
-      case Body::Pong:
-        return starling::Pong{f.body_as_Pong()->sequence(), f.body_as_Pong()->loop_lag_us()};
-      case Body::Digest:
-        return digest(*f.body_as_Digest());
-      case Body::Submit:
-        return read(*f.body_as_Submit());
-      case Body::Accepted:
-        return starling::Accepted{job(f.body_as_Accepted()->job()),
-                                  agent(f.body_as_Accepted()->home())};
-      case Body::Busy:
-        return starling::Busy{job(f.body_as_Busy()->job()), f.body_as_Busy()->retry_ms()};
-      case Body::Rejected:
-        return read(*f.body_as_Rejected());
-      case Body::Cancel:
-        return starling::Cancel{job(f.body_as_Cancel()->job())};
-      case Body::Query:
-        return starling::Query{job(f.body_as_Query()->job())};
-      case Body::JobState:
-        return read(*f.body_as_JobState());
-      case Body::Explain:
-        return starling::Explain{job(f.body_as_Explain()->job())};
-      case Body::Explanation:
-        return read(*f.body_as_Explanation());
-      case Body::ListJobs:
-        return read(*f.body_as_ListJobs());
-      case Body::JobList:
-        return read(*f.body_as_JobList());
-      case Body::StatusQuery:
-        return starling::StatusQuery{};
-      case Body::AgentStatus:
-        return read(*f.body_as_AgentStatus());
-      case Body::BidRequest:
-        return read(*f.body_as_BidRequest());
-      case Body::Offer:
-        return read(*f.body_as_Offer());
-      case Body::NoOffer:
-        return read(*f.body_as_NoOffer());
-      case Body::Reserve:
-        return read(*f.body_as_Reserve());
-      case Body::Reserved:
-        return about<starling::Reserved>(*f.body_as_Reserved());
-      case Body::ReserveRefused:
-        return refusal<starling::ReserveRefused>(*f.body_as_ReserveRefused());
-      case Body::Commit:
-        return read(*f.body_as_Commit());
-      case Body::Committed:
-        return about<starling::Committed>(*f.body_as_Committed());
-      case Body::CommitRefused:
-        return refusal<starling::CommitRefused>(*f.body_as_CommitRefused());
-      case Body::StartAttempt:
-        return fenced<starling::StartAttempt>(*f.body_as_StartAttempt());
-      case Body::Started:
-        return about<starling::Started>(*f.body_as_Started());
-      case Body::Release:
-        return fenced<starling::Release>(*f.body_as_Release());
-      case Body::Released:
-        return read(*f.body_as_Released());
-      case Body::AttemptQuery:
-        return read(*f.body_as_AttemptQuery());
-      case Body::AttemptAnswer:
-        return read(*f.body_as_AttemptAnswer());
-      case Body::Launch:
-        return read(*f.body_as_Launch());
-      case Body::LaunchResult:
-        return read(*f.body_as_LaunchResult());
-      case Body::Kill:
-        return fenced<starling::Kill>(*f.body_as_Kill());
-      case Body::Killed:
-        return read(*f.body_as_Killed());
-      case Body::Exited:
-        return read(*f.body_as_Exited());
-      case Body::ExitedAck:
-        return about<starling::ExitedAck>(*f.body_as_ExitedAck());
-      case Body::Progress:
-        return read(*f.body_as_Progress());
-      case Body::InventoryRequest:
-        return starling::InventoryRequest{fence(f.body_as_InventoryRequest()->fence()),
-                                          f.body_as_InventoryRequest()->topology()};
-      case Body::Inventory:
-        return read(*f.body_as_Inventory());
-      case Body::Fenced:
-        return read(*f.body_as_Fenced());
-      case Body::ProbeFor:
-        return starling::ProbeFor{watched(f.body_as_ProbeFor()->node())};
-      case Body::ProbeResult:
-        return starling::ProbeResult{watched(f.body_as_ProbeResult()->node()),
-                                     f.body_as_ProbeResult()->reached()};
-      case Body::GpuHealth:
-        return starling::GpuHealth{f.body_as_GpuHealth()->version(),
-                                   optional_gpus(f.body_as_GpuHealth()->sick())};
-      case Body::GpuHealthSeen:
-        return starling::GpuHealthSeen{f.body_as_GpuHealthSeen()->version()};
-      case Body::SetDrain:
-        return starling::SetDrain{server(f.body_as_SetDrain()->server()),
-                                  f.body_as_SetDrain()->drained(), f.body_as_SetDrain()->evict(),
-                                  f.body_as_SetDrain()->version()};
-      case Body::DrainState:
-        return starling::DrainState{
-            server(f.body_as_DrainState()->server()), f.body_as_DrainState()->drained(),
-            f.body_as_DrainState()->attempts(), why(f.body_as_DrainState()->why()),
-            f.body_as_DrainState()->version()};
-      case Body::ReadOutput:
-        return read(*f.body_as_ReadOutput());
-      case Body::OutputPage:
-        return read(*f.body_as_OutputPage());
-      case Body::Digests:
-        return read(*f.body_as_Digests());
-      case Body::NONE:
-        break;
+  Message message(const Frame& f) { return message(f, All{}); }
+
+ private:
+  template <class... Kind>
+  struct Kinds {};
+  // In the order of the union, as all that is known of a frame is its number.
+  using All =
+      Kinds<Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel,
+            Query, JobState, Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus,
+            BidRequest, Offer, NoOffer, Reserve, Reserved, ReserveRefused, Commit, Committed,
+            CommitRefused, StartAttempt, Started, Release, Released, AttemptQuery, AttemptAnswer,
+            Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress, InventoryRequest,
+            Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain,
+            DrainState, ReadOutput, OutputPage, Digests>;
+
+  static constexpr bool in_order(std::initializer_list<Body> kinds) {
+    std::size_t last = 0;
+    for (const Body kind : kinds) {
+      if (static_cast<std::size_t>(kind) != ++last) return false;
     }
+    return last == static_cast<std::size_t>(Body::MAX);
+  }
+  template <class... Kind>
+  Message message(const Frame& f, Kinds<Kind...>) {
+    static constexpr std::array readers{&Decoder::body<Kind>...};
+    static_assert(in_order({BodyTraits<Kind>::enum_value...}));
+    const auto kind = static_cast<std::size_t>(f.body_type());
+    if (kind > 0 && kind <= readers.size()) return (this->*readers[kind - 1])(f);
     fail("unknown kind of message");
     return starling::StatusQuery{};
   }
+  template <class Kind>
+  Message body(const Frame& f) {
+    return read(*f.body_as<Kind>());
+  }
 
- private:
+  starling::Welcome read(const Welcome& t) { return {fence(t.fence()), t.topology()}; }
+  starling::Ping read(const Ping& t) { return {t.sequence()}; }
+  starling::Pong read(const Pong& t) { return {t.sequence(), t.loop_lag_us()}; }
+  starling::Digest read(const Digest& t) { return digest(t); }
+  starling::Accepted read(const Accepted& t) { return {job(t.job()), agent(t.home())}; }
+  starling::Busy read(const Busy& t) { return {job(t.job()), t.retry_ms()}; }
+  starling::Cancel read(const Cancel& t) { return {job(t.job())}; }
+  starling::Query read(const Query& t) { return {job(t.job())}; }
+  starling::Explain read(const Explain& t) { return {job(t.job())}; }
+  starling::StatusQuery read(const StatusQuery&) { return {}; }
+  starling::Reserved read(const Reserved& t) { return about<starling::Reserved>(t); }
+  starling::ReserveRefused read(const ReserveRefused& t) {
+    return refusal<starling::ReserveRefused>(t);
+  }
+  starling::Committed read(const Committed& t) { return about<starling::Committed>(t); }
+  starling::CommitRefused read(const CommitRefused& t) {
+    return refusal<starling::CommitRefused>(t);
+  }
+  starling::StartAttempt read(const StartAttempt& t) { return fenced<starling::StartAttempt>(t); }
+  starling::Started read(const Started& t) { return about<starling::Started>(t); }
+  starling::Release read(const Release& t) { return fenced<starling::Release>(t); }
+  starling::Kill read(const Kill& t) { return fenced<starling::Kill>(t); }
+  starling::ExitedAck read(const ExitedAck& t) { return about<starling::ExitedAck>(t); }
+  starling::InventoryRequest read(const InventoryRequest& t) {
+    return {fence(t.fence()), t.topology()};
+  }
+  starling::ProbeFor read(const ProbeFor& t) { return {watched(t.node())}; }
+  starling::ProbeResult read(const ProbeResult& t) { return {watched(t.node()), t.reached()}; }
+  starling::GpuHealth read(const GpuHealth& t) { return {t.version(), optional_gpus(t.sick())}; }
+  starling::GpuHealthSeen read(const GpuHealthSeen& t) { return {t.version()}; }
+  starling::SetDrain read(const SetDrain& t) {
+    return {server(t.server()), t.drained(), t.evict(), t.version()};
+  }
+  starling::DrainState read(const DrainState& t) {
+    return {server(t.server()), t.drained(), t.attempts(), why(t.why()), t.version()};
+  }
   starling::Goodbye read(const Goodbye& m) {
     return {text(m.reason()), Incarnation{m.life()}, m.written(), Incarnation{m.of_life()},
             m.of_born()};
