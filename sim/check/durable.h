@@ -87,9 +87,10 @@ class Durable {
   [[nodiscard]] Epoch epoch() const noexcept { return epoch_; }
 
  private:
+  struct Effects;  // of each kind of record
+
   [[nodiscard]] Job* with(AttemptId attempt);
   void release_own(AttemptId attempt);
-  [[nodiscard]] std::string start(const AttemptStarting& record);
   [[nodiscard]] Epoch newest() const;  // of all that it has seen
   [[nodiscard]] std::string differs_from(const Durable& other) const;
   [[nodiscard]] bool same_archive(const Durable& other) const;

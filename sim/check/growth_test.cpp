@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <string>
 
 #include "agents/owner/scripted_owner_test.h"
 
@@ -13,94 +14,88 @@ namespace {
 
 AttemptId attempt(std::uint32_t i) { return {{0, i + 1}, Epoch{1}, 1}; }
 
+/// One thing more than `state` may have, by what it is called.
+struct Growth {
+  const char* what;
+  void (*grow)(AgentState& state);
+};
+
+constexpr std::uint32_t kShares = 4 * 8 + 1;
+
+void add_timers(TimerQueue<AttemptId>& timers) {
+  for (std::uint32_t i = 0; i < kShares; ++i) {
+    Instant held = kNever;
+    timers.move(attempt(i), held, Instant{});
+  }
+}
+
+const Growth kGrowths[] = {
+    {"open jobs",
+     [](AgentState& s) {
+       s.config.limits.jobs_waiting = 0;
+       s.home.jobs.emplace(JobId{0, 1}, Job{});
+     }},
+    {"jobs that are over",
+     [](AgentState& s) {
+       s.config.limits.jobs_remembered = 0;
+       s.home.remembered.ended.emplace(JobId{0, 1}, JobState{});
+     }},
+    {"jobs that have moved",
+     [](AgentState& s) {
+       s.config.limits.jobs_remembered = 0;
+       s.home.remembered.moved.emplace(JobId{0, 1}, Moved{});
+     }},
+    {"jobs that are over, in order",
+     [](AgentState& s) {
+       s.home.remembered.ended_order.push_back(JobId{0, 1});
+     }},
+    {"jobs that run",
+     [](AgentState& s) {
+       PolicyFacts facts;
+       facts.preemptive = true;
+       s.home.running = RunningViews(facts);
+       static const auto spec = std::make_shared<const JobSpec>();
+       for (int i = 0; i < 65; ++i) {
+         Job job;
+         job.spec = spec;
+         job.doing = Job::Run{};
+         s.home.running.enter(job);
+       }
+     }},
+    {"timers of jobs",
+     [](AgentState& s) {
+       Instant held = kNever;
+       s.home.timers.move(JobId{0, 1}, held, Instant{});
+     }},
+    {"shares",
+     [](AgentState& s) {
+       for (std::uint32_t i = 0; i < kShares; ++i) (void)s.owner.shares[attempt(i)];
+     }},
+    {"timers of shares", [](AgentState& s) { add_timers(s.owner.share_timers); }},
+    {"lapses", [](AgentState& s) { add_timers(s.owner.lapses); }},
+    {"lapses by hold",
+     [](AgentState& s) {
+       for (std::uint32_t i = 0; i < kShares; ++i) s.owner.lapse_at.emplace(attempt(i), Instant{});
+     }},
+    {"tombstones",
+     [](AgentState& s) {
+       s.config.limits.tombstones = 0;
+       s.owner.ledger.tombstones().add(attempt(0), {});
+     }},
+    {"executors", [](AgentState& s) { s.owner.executors.resize(2); }},
+    {"executors by node",
+     [](AgentState& s) { s.owner.executor_index.emplace(executor_node(7), 0); }},
+    {"peers", [](AgentState& s) { s.flock.peers.resize(3); }},
+    {"digests of others", [](AgentState& s) { s.flock.others.resize(3); }},
+};
+
 TEST_CASE("S11: an agent with one thing more than it may have is told which") {
   ScriptedOwner owner;  // 1 server with 4 GPUs, 1 executor, 2 agents
-  AgentState state = owner.agent->state();
-  REQUIRE(outgrown(state) == "");
-  const auto grows = [&](const std::string& what) {
-    CHECK_MESSAGE(outgrown(state).rfind(what + ": ", 0) == 0, outgrown(state));
-  };
-  Limits& limits = state.config.limits;
-  constexpr std::uint32_t kShares = 4 * 8 + 1;
-  SUBCASE("open jobs") {
-    limits.jobs_waiting = 0;
-    state.home.jobs.emplace(JobId{0, 1}, Job{});
-    grows("open jobs");
-  }
-  SUBCASE("jobs that are over") {
-    limits.jobs_remembered = 0;
-    state.home.remembered.ended.emplace(JobId{0, 1}, JobState{});
-    grows("jobs that are over");
-  }
-  SUBCASE("jobs that have moved") {
-    limits.jobs_remembered = 0;
-    state.home.remembered.moved.emplace(JobId{0, 1}, Moved{});
-    grows("jobs that have moved");
-  }
-  SUBCASE("jobs that are over, in order") {
-    state.home.remembered.ended_order.push_back(JobId{0, 1});
-    grows("jobs that are over, in order");
-  }
-  SUBCASE("jobs that run") {
-    const auto spec = std::make_shared<const JobSpec>();
-    PolicyFacts facts;
-    facts.preemptive = true;
-    state.home.running = RunningViews(facts);
-    for (int i = 0; i < 65; ++i) {
-      Job job;
-      job.spec = spec;
-      job.doing = Job::Run{};
-      state.home.running.enter(job);
-    }
-    grows("jobs that run");
-  }
-  SUBCASE("timers of jobs") {
-    Instant held = kNever;
-    state.home.timers.move(JobId{0, 1}, held, Instant{});
-    grows("timers of jobs");
-  }
-  SUBCASE("shares") {
-    for (std::uint32_t i = 0; i < kShares; ++i) (void)state.owner.shares[attempt(i)];
-    grows("shares");
-  }
-  SUBCASE("timers of shares") {
-    for (std::uint32_t i = 0; i < kShares; ++i) {
-      Instant held = kNever;
-      state.owner.share_timers.move(attempt(i), held, Instant{});
-    }
-    grows("timers of shares");
-  }
-  SUBCASE("lapses") {
-    for (std::uint32_t i = 0; i < kShares; ++i) {
-      Instant held = kNever;
-      state.owner.lapses.move(attempt(i), held, Instant{});
-    }
-    grows("lapses");
-  }
-  SUBCASE("lapses by hold") {
-    for (std::uint32_t i = 0; i < kShares; ++i) state.owner.lapse_at.emplace(attempt(i), Instant{});
-    grows("lapses by hold");
-  }
-  SUBCASE("tombstones") {
-    limits.tombstones = 0;
-    state.owner.ledger.tombstones().add(attempt(0), {});
-    grows("tombstones");
-  }
-  SUBCASE("executors") {
-    state.owner.executors.resize(2);
-    grows("executors");
-  }
-  SUBCASE("executors by node") {
-    state.owner.executor_index.emplace(executor_node(7), 0);
-    grows("executors by node");
-  }
-  SUBCASE("peers") {
-    state.flock.peers.resize(3);
-    grows("peers");
-  }
-  SUBCASE("digests of others") {
-    state.flock.others.resize(3);
-    grows("digests of others");
+  for (const Growth& growth : kGrowths) {
+    AgentState state = owner.agent->state();
+    REQUIRE(outgrown(state) == "");
+    growth.grow(state);
+    CHECK_MESSAGE(outgrown(state).rfind(std::string(growth.what) + ": ", 0) == 0, outgrown(state));
   }
 }
 
