@@ -88,7 +88,19 @@ Status World::Parts::build() {
   if (Status planned = plan_nodes(); !planned.ok()) return planned;
   if (options.check)
     checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
+  make_hardware();
+  add_nodes();
+  for (std::size_t e = 0; e < executor_configs.size(); ++e) {
+    if (Status started = start_executor(e); !started.ok()) return started;
+  }
+  for (std::size_t a = 0; a < agent_configs.size(); ++a) {
+    if (Status started = start_agent(a); !started.ok()) return started;
+  }
+  plan_jobs();
+  return done();
+}
 
+void World::Parts::make_hardware() {
   std::vector<JobTruth> truths;
   truths.reserve(trace.jobs.size());
   for (const TraceJob& job : trace.jobs) {
@@ -98,37 +110,20 @@ Status World::Parts::build() {
     truth.gpus = job.spec.gpus();
     truths.push_back(std::move(truth));
   }
-  const auto executors = static_cast<std::uint32_t>(executor_configs.size());
-  hardware = std::make_unique<Hardware>(topology, *physics, queue, clock, executors,
+  hardware = std::make_unique<Hardware>(topology, *physics, queue, clock,
+                                        static_cast<std::uint32_t>(executor_configs.size()),
                                         std::move(truths), options.limits.jobs_per_gpu);
   oracle = std::make_unique<SimOracle>(trace, *physics, *hardware, clock);
   hardware->set_noise(options.measure_noise, rng.fork(kMeasureSalt).next());
-
   if (checker != nullptr) {
     hardware->on_end([this](const SimProcess& process, std::int32_t code, bool by_force) {
       checker->process_ended(process.attempt, process.gpus.size(), code, by_force);
     });
   }
+}
 
-  const auto add_node = [this](NodeId id) {
-    nodes.push_back(std::make_unique<SimNode>(id, network));
-    WatchedJournal::Observer observer;
-    if (checker != nullptr) {
-      observer = [this, id, index = nodes.size() - 1](std::span<const Record> records) {
-        wrote.insert(index);
-        checker->wrote(clock.now(), id, records);
-      };
-    }
-    nodes.back()->journal = std::make_unique<WatchedJournal>(
-        restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer),
-        rng.fork(kDiskSalt + id.value));
-    if (checker != nullptr && restarts) {
-      nodes.back()->journal->on_compact([this, id](std::span<const Record> records) {
-        checker->compacted(clock.now(), id, records);
-      });
-    }
-    watch_disk(*nodes.back());
-  };
+/// Agents, executors, clients: their places, with nothing that runs there yet.
+void World::Parts::add_nodes() {
   network.set_places([this](NodeId id, std::vector<Place>& there) {
     const std::size_t at = index_of(id);
     if (at < nodes.size()) there.push_back(nodes[at]->endpoint.place());
@@ -140,20 +135,32 @@ Status World::Parts::build() {
   learned.resize(agent_configs.size());
   remembered.resize(agent_configs.size());
   for (const AgentConfig& config : agent_configs) add_node(agent_node(config.me));
-  for (std::uint32_t e = 0; e < executors; ++e) {
+  for (std::uint32_t e = 0; e < executor_configs.size(); ++e) {
     add_node(executor_node(e));
     hardware->set_clock(e, nodes.back()->clock);
     launchers.push_back(std::make_unique<SimLauncher>(e, *hardware));
   }
   for (std::uint32_t c = 0; c < options.clients; ++c) add_node(client_node(c));
-  for (std::size_t e = 0; e < executors; ++e) {
-    if (Status started = start_executor(e); !started.ok()) return started;
+}
+
+void World::Parts::add_node(NodeId id) {
+  nodes.push_back(std::make_unique<SimNode>(id, network));
+  WatchedJournal::Observer observer;
+  if (checker != nullptr) {
+    observer = [this, id, index = nodes.size() - 1](std::span<const Record> records) {
+      wrote.insert(index);
+      checker->wrote(clock.now(), id, records);
+    };
   }
-  for (std::size_t a = 0; a < agent_configs.size(); ++a) {
-    if (Status started = start_agent(a); !started.ok()) return started;
+  nodes.back()->journal = std::make_unique<WatchedJournal>(
+      restarts ? MemoryJournal::Keep::bytes : MemoryJournal::Keep::counts, std::move(observer),
+      rng.fork(kDiskSalt + id.value));
+  if (checker != nullptr && restarts) {
+    nodes.back()->journal->on_compact([this, id](std::span<const Record> records) {
+      checker->compacted(clock.now(), id, records);
+    });
   }
-  plan_jobs();
-  return done();
+  watch_disk(*nodes.back());
 }
 
 std::unique_ptr<Physics> World::Parts::make_physics() const {

@@ -152,6 +152,9 @@ struct World::Parts {
   bool users_moved = true;          ///< since then, or they may have
 
   Status build();
+  void make_hardware();
+  void add_nodes();
+  void add_node(NodeId id);
   [[nodiscard]] std::unique_ptr<Physics> make_physics() const;
   Status make_models();
   Status plan_nodes();
