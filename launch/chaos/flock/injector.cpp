@@ -207,18 +207,20 @@ bool Injector::apply(const FaultSpec& spec, const PlannedFault& planned, const P
     case FaultKind::link_down:
     case FaultKind::packet_loss:
       for (const Process* p : first) {
-        if (p->role != Role::agent) continue;
-        const std::uint32_t rack = p->rack;
-        const bool down = spec.kind == FaultKind::link_down;
-        down ? flock_.namespaces()->link(rack, false)
-             : flock_.namespaces()->loss(rack, spec.value("loss", 0.1));
-        later(until, spec.kind, [this, rack, down](double) {
-          down ? flock_.namespaces()->link(rack, true) : flock_.namespaces()->loss(rack, 0);
-        });
+        if (p->role == Role::agent) uplink(p->rack, spec, until);
       }
       return true;
   }
   return false;
+}
+
+void Injector::uplink(std::uint32_t rack, const FaultSpec& spec, double until) {
+  const bool down = spec.kind == FaultKind::link_down;
+  down ? flock_.namespaces()->link(rack, false)
+       : flock_.namespaces()->loss(rack, spec.value("loss", 0.1));
+  later(until, spec.kind, [this, rack, down](double) {
+    down ? flock_.namespaces()->link(rack, true) : flock_.namespaces()->loss(rack, 0);
+  });
 }
 
 bool Injector::links(const FaultSpec& spec, const PlannedFault& planned, const Processes& first,

@@ -70,6 +70,8 @@ class Injector {
   bool links(const FaultSpec& spec, const PlannedFault& planned, const Processes& first,
              const Processes& second, bool paired, double now);
   void swizzle(const Process& whom, double lasts, double now, Rng& rng);
+  /// Of a rack's network namespace to all others.
+  void uplink(std::uint32_t rack, const FaultSpec& spec, double until);
   void disk(Process& p, const FaultSpec& spec, double until);
   /// What befalls one machine: memory, clock, GPUs, version, drains, its file system, all of it.
   void machine(Process& p, const FaultSpec& spec, double now, double until, Rng& rng);
