@@ -218,95 +218,117 @@ TEST_CASE("a compaction that was broken off leaves nothing behind") {
   CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{7});
 }
 
-TEST_CASE("damaged, missing and misplaced entries are named; other formats are refused") {
-  TestEtcd* const etcd = TestEtcd::get();
-  if (etcd == nullptr) return;
-  const EtcdAddress flock = etcd->flock("damaged");
-  EtcdClient client(flock);
-  REQUIRE(client.erase_prefix(etcd_root(flock)).ok());
-  {
+namespace {
+
+/// Four lives are in its journal, whose entries a test then spoils.
+struct FourLives {
+  explicit FourLives(TestEtcd& etcd, const char* name) : flock(etcd.flock(name)), client(flock) {
+    REQUIRE(client.erase_prefix(etcd_root(flock)).ok());
     const auto journal = open_or_fail(flock, next_epoch(flock));
     CHECK(numbers(*journal).empty());
     for (std::uint64_t n = 1; n <= 4; ++n) REQUIRE(journal->append(life(n)).ok());
   }
-  const auto value = [&](int seq) {
+  std::string value(int seq) {
     return client.range(entry_key(flock, seq), behind(entry_key(flock, seq)), 1)
         .value()
         .entries.at(0)
         .value;
-  };
-  const auto put = [&](const std::string& key, const std::string& bytes) {
+  }
+  void put(const std::string& key, const std::string& bytes) {
     REQUIRE(client.txn({{}, {EtcdOp::put(key, bytes)}, {}}).ok());
-  };
-  const auto recover_error = [&] {
+  }
+  void erase(const std::string& key) { REQUIRE(client.txn({{}, {EtcdOp::erase(key)}, {}}).ok()); }
+  std::string recover_error() {
     const auto records = open_or_fail(flock, next_epoch(flock))->recover();
     REQUIRE_FALSE(records.ok());
     CHECK(records.error().code == Errc::invalid);
     return records.error().message;
-  };
+  }
+
+  EtcdAddress flock;
+  EtcdClient client;
+};
+
+}  // namespace
+
+TEST_CASE("damaged, missing and misplaced entries are named") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  FourLives four(*etcd, "damaged");
   SUBCASE("damaged") {
-    std::string bytes = value(2);
+    std::string bytes = four.value(2);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
-    put(entry_key(flock, 2), bytes);
-    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+    four.put(entry_key(four.flock, 2), bytes);
+    CHECK(four.recover_error().find("02' does not match its checksum") != std::string::npos);
   }
   SUBCASE("cut off") {
-    put(entry_key(flock, 2), "short");
-    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+    four.put(entry_key(four.flock, 2), "short");
+    CHECK(four.recover_error().find("02' does not match its checksum") != std::string::npos);
   }
   SUBCASE("misplaced") {
-    put(entry_key(flock, 2), value(1));
-    CHECK(recover_error().find("02' does not match its checksum") != std::string::npos);
+    four.put(entry_key(four.flock, 2), four.value(1));
+    CHECK(four.recover_error().find("02' does not match its checksum") != std::string::npos);
   }
   SUBCASE("missing") {
-    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 1))}, {}}).ok());
-    CHECK(recover_error().find("01' is missing") != std::string::npos);
+    four.erase(entry_key(four.flock, 1));
+    CHECK(four.recover_error().find("01' is missing") != std::string::npos);
   }
   SUBCASE("the last one is missing") {
-    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 3))}, {}}).ok());
-    CHECK(recover_error().find("1 entries are missing: ") != std::string::npos);
-    CHECK(recover_error().find("03' was durable") != std::string::npos);
+    four.erase(entry_key(four.flock, 3));
+    CHECK(four.recover_error().find("1 entries are missing: ") != std::string::npos);
+    CHECK(four.recover_error().find("03' was durable") != std::string::npos);
   }
   SUBCASE("the last one of a snapshot is missing") {
-    const auto journal = open_or_fail(flock, next_epoch(flock));
+    const auto journal = open_or_fail(four.flock, next_epoch(four.flock));
     CHECK(numbers(*journal).size() == 4);
     std::vector<Record> snapshot;
     for (std::uint64_t n = 0; n < 9; ++n) snapshot.push_back(large(n, 60'000));
     REQUIRE(journal->compact(snapshot).ok());
-    const std::string generation = etcd_generation(EtcdKeys(flock, PartitionId{0}), 1);
-    const auto entries = client.range(generation, behind(generation), 100).value().entries;
+    const std::string generation = etcd_generation(EtcdKeys(four.flock, PartitionId{0}), 1);
+    const auto entries = four.client.range(generation, behind(generation), 100).value().entries;
     REQUIRE(entries.size() > 3);
-    REQUIRE(client.txn({{}, {EtcdOp::erase(entries.back().key)}, {}}).ok());
-    CHECK(recover_error().find(" entries are missing: ") != std::string::npos);
+    four.erase(entries.back().key);
+    CHECK(four.recover_error().find(" entries are missing: ") != std::string::npos);
   }
-  SUBCASE("what is missing can be gone without, on purpose") {
-    REQUIRE(client.txn({{}, {EtcdOp::erase(entry_key(flock, 2))}, {}}).ok());
-    auto opened = EtcdJournal::open(flock, next_epoch(flock));
-    REQUIRE(opened.ok());
-    auto& journal = dynamic_cast<EtcdJournal&>(*opened.value());
-    auto found = journal.salvage();
-    REQUIRE(found.ok());
-    CHECK(found.value().lost.find("02' is missing") != std::string::npos);
-    CHECK(found.value().records.size() == 2);
-    INFO("until the rest is written anew it goes on to be missing");
-    CHECK(recover_error().find("are missing") != std::string::npos);
-    opened = EtcdJournal::open(flock, next_epoch(flock));
-    auto& again = dynamic_cast<EtcdJournal&>(*opened.value());
-    found = again.salvage();
-    again.go_beyond(std::uint64_t{7} << 32U);
-    REQUIRE(again.compact(found.value().records).ok());
-    CHECK(again.position() > std::uint64_t{8} << 32U);
-    CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == std::vector<std::uint64_t>{1, 2});
-  }
+}
+
+TEST_CASE("what is missing can be gone without, on purpose") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  FourLives four(*etcd, "salvaged");
+  four.erase(entry_key(four.flock, 2));
+  auto opened = EtcdJournal::open(four.flock, next_epoch(four.flock));
+  REQUIRE(opened.ok());
+  auto& journal = dynamic_cast<EtcdJournal&>(*opened.value());
+  auto found = journal.salvage();
+  REQUIRE(found.ok());
+  CHECK(found.value().lost.find("02' is missing") != std::string::npos);
+  CHECK(found.value().records.size() == 2);
+  INFO("until the rest is written anew it goes on to be missing");
+  CHECK(four.recover_error().find("are missing") != std::string::npos);
+  opened = EtcdJournal::open(four.flock, next_epoch(four.flock));
+  auto& again = dynamic_cast<EtcdJournal&>(*opened.value());
+  found = again.salvage();
+  again.go_beyond(std::uint64_t{7} << 32U);
+  REQUIRE(again.compact(found.value().records).ok());
+  CHECK(again.position() > std::uint64_t{8} << 32U);
+  CHECK(numbers(*open_or_fail(four.flock, next_epoch(four.flock))) ==
+        std::vector<std::uint64_t>{1, 2});
+}
+
+TEST_CASE("other formats are refused") {
+  TestEtcd* const etcd = TestEtcd::get();
+  if (etcd == nullptr) return;
+  FourLives four(*etcd, "formats");
   SUBCASE("another format") {
-    put(EtcdKeys(flock, PartitionId{0}).head, "99 0");
-    const auto opened = EtcdJournal::open(flock, next_epoch(flock));
+    four.put(EtcdKeys(four.flock, PartitionId{0}).head, "99 0");
+    const auto opened = EtcdJournal::open(four.flock, next_epoch(four.flock));
     REQUIRE_FALSE(opened.ok());
     CHECK(opened.error().message.find("format is 99") != std::string::npos);
   }
   SUBCASE("not a head") {
-    put(EtcdKeys(flock, PartitionId{0}).head, "hello");
-    CHECK(EtcdJournal::open(flock, next_epoch(flock)).error().code == Errc::invalid);
+    four.put(EtcdKeys(four.flock, PartitionId{0}).head, "hello");
+    CHECK(EtcdJournal::open(four.flock, next_epoch(four.flock)).error().code == Errc::invalid);
   }
 }
 
