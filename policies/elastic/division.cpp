@@ -37,28 +37,23 @@ std::optional<Placement> Division::choose(const ElasticCall& call, const Occupan
 double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,
                              const ElasticShare& share, std::uint32_t workers) {
   const JobSpec& job = *share.job->spec;
-  const auto [known, fresh] =
-      speeds_.try_emplace(Key(job.model, job.gpus_per_worker, job.workers, workers,
-                              job.cpus_per_worker, job.gpu_types, job.run),
-                          1.0);
-  if (fresh) {
+  const Key kind(job.model, job.gpus_per_worker, job.workers, workers, job.cpus_per_worker,
+                 job.gpu_types, job.run);
+  return share.left_s / speeds_.of(kind, [&] {
     const SpeedModel& speed = call.view.speed;
     const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
     const auto placement = division.find_workers(call, call.empty, job, workers);
     const double pace = placement ? progress_rate(speed, profile, *placement, {},
                                                   division.allocation(call, job, *placement))
                                   : speed.scaling(profile);
-    known->second = std::max(pace, 1e-9);
-  }
-  return share.left_s / known->second;
+    return std::max(pace, 1e-9);
+  });
 }
 
 std::optional<Placement> ElasticPlaces::of(const Division& division, const ElasticCall& call,
                                            const JobSpec& job, std::uint32_t workers) {
-  const auto [known, fresh] = places_.try_emplace(
-      Key(workers, job.gpus_per_worker, demand_of(job), job.gpu_types), std::nullopt);
-  if (fresh) known->second = division.find_workers(call, call.empty, job, workers);
-  return known->second;
+  return places_.of(Key(workers, job.gpus_per_worker, demand_of(job), job.gpu_types),
+                    [&] { return division.find_workers(call, call.empty, job, workers); });
 }
 
 double ElasticSpeeds::rest_on_s(const View& view, const ElasticShare& share,

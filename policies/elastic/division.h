@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "base/memo.h"
 #include "scheduling/memory_bytes.h"
 #include "scheduling/packing.h"
 #include "scheduling/policy.h"
@@ -108,7 +108,7 @@ class ElasticSpeeds {
   /// Model, GPUs per worker, workers that it asks for and has, CPUs, GPU types.
   using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, double,
                          std::vector<std::string>, RunDetails>;
-  std::map<Key, double> speeds_;
+  Memo<Key, double> speeds_;
 };
 
 /// Where so many workers of a job go in the empty partition, remembered.
@@ -120,7 +120,7 @@ class ElasticPlaces {
  private:
   /// Workers, GPUs per worker, CPUs, GPU types.
   using Key = std::tuple<std::uint32_t, std::uint32_t, Demand, std::vector<std::string>>;
-  std::map<Key, std::optional<Placement>> places_;
+  Memo<Key, std::optional<Placement>> places_;
 };
 
 /// The smallest number of servers that hold the workers evenly: of those that can, the ones with

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <tuple>
 
+#include "base/memo.h"
 #include "scheduling/policy.h"
 
 namespace starling {
@@ -20,11 +20,10 @@ class KnownAllocations {
   [[nodiscard]] Allocation of(const Topology& topology, const JobSpec& job,
                               const Placement& placement, std::uint32_t shape, Search search) {
     const GpuTypeId type = topology.server(topology.server_of(placement.front())).gpu_type;
-    const auto [at, fresh] = known_.try_emplace(Key(
-        job.model, job.gpus_per_worker, job.gpus(), static_cast<std::uint32_t>(placement.size()),
-        shape, job.cpus_per_worker, type.value, job.run));
-    if (fresh) at->second = search();
-    return at->second;
+    return known_.of(Key(job.model, job.gpus_per_worker, job.gpus(),
+                         static_cast<std::uint32_t>(placement.size()), shape, job.cpus_per_worker,
+                         type.value, job.run),
+                     search);
   }
 
  private:
@@ -32,7 +31,7 @@ class KnownAllocations {
   /// and what the job says of itself.
   using Key = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
                          double, std::uint16_t, RunDetails>;
-  std::map<Key, Allocation> known_;
+  Memo<Key, Allocation> known_;
 };
 
 }  // namespace starling

@@ -20,6 +20,8 @@ constexpr double kNoRoom = 2;
 constexpr double kDearer = 0.25;
 /// The price of a type of which no GPU is in service.
 constexpr double kOutOfService = 1e6;
+/// Jobs that differ in what speeds and rooms depend on; with more all is asked anew.
+constexpr std::size_t kMostLooks = 4096;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
 
@@ -108,6 +110,14 @@ std::uint32_t PriceRouting::look_of(const JobSpec& job) {
                   job.run.server_cpus,
                   job.run.batch};
   return looks_.try_emplace(look, static_cast<std::uint32_t>(looks_.size())).first->second;
+}
+
+/// Of what users may write in a job there is no end.
+void PriceRouting::bound_looks() {
+  if (looks_.size() < kMostLooks) return;
+  looks_.clear();
+  speeds_.forget();
+  peers_.capacity() = {};
 }
 
 double PriceRouting::speed_of(const JobSpec& job, GpuTypeId type) {
@@ -201,6 +211,7 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
     return view;
   }
   learn(view);
+  bound_looks();
   constexpr std::uint32_t kAnyServer = 1;  // whole servers do not count here
   together_ = peers_.begin(view, kAnyServer);
   if (together_) speeds_.sync(view);

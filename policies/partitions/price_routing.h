@@ -71,6 +71,7 @@ class PriceRouting {
   [[nodiscard]] std::uint32_t most_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t least_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t look_of(const JobSpec& job);
+  void bound_looks();
   /// Factor of what a type costs of which so many are free.
   [[nodiscard]] double without_room(const JobSpec& job, std::uint32_t free) const;
   [[nodiscard]] Place here(const JobSpec& job, bool counted);

@@ -18,6 +18,8 @@ class TypeSpeeds {
   /// 0: the data centre has too few of that type, or the job does not allow it.
   [[nodiscard]] double alone(const PlacementRequest& request, const JobProfile& profile,
                              GpuTypeId type);
+  /// Looks are counted anew: what is known of one is of another.
+  void forget() { alone_.clear(); }
 
  private:
   const SpeedModel* speed_ = nullptr;
