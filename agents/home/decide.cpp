@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "agents/home/same_prices.h"
 #include "agents/step/home_step.h"
 #include "base/marks.h"
 #include "workload/requirements.h"
@@ -58,7 +59,9 @@ void HomeStep::decide() {
   s.deciding.decided = true;
   const std::vector<Decision> decisions =
       s.policy->decide(view(s.owner.open_to(std::nullopt, now)), trigger, s.policy_rng);
-  if (!s.policy->prices().empty()) s.flock.digest_due = true;  // if they have moved
+  const auto prices = s.policy->prices().first(std::min(s.policy->prices().size(), kMostTypeRooms));
+  if (!prices.empty() && (!s.flock.digest || !same_prices(s.flock.digest->prices, prices)))
+    s.flock.digest_due = true;
   s.home.departed.clear();
   for (const Decision& decision : decisions) {
     ++s.counters.decisions;

@@ -2,13 +2,14 @@
 // What agents tell one another of their partitions.
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <utility>
 
+#include "agents/home/same_prices.h"
 #include "agents/step/flock_step.h"
 #include "agents/step/owner_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "base/to_ms.h"
 
 namespace starling {
 namespace {
@@ -20,14 +21,6 @@ constexpr std::uint16_t kGossipProtocol = 4;  // its messages came with it
 constexpr Duration kRest = std::chrono::minutes(10);
 constexpr int kUnrenewed = 2;  // words that were due before the last one is doubted
 
-/// Prices move at every division; by less than that nobody would choose another way.
-constexpr float kPriceMoves = 0.25F;
-
-bool same_price(const TypePrice& a, const TypePrice& b) {
-  return a.type == b.type &&
-         std::abs(a.value - b.value) <= kPriceMoves * std::max(a.value, b.value);
-}
-
 /// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
@@ -38,12 +31,7 @@ bool same_content(const Digest& a, const Digest& b) {
                             [](const TypeRoom& x, const TypeRoom& y) {
                               return x.type == y.type && x.free == y.free && x.largest == y.largest;
                             }) &&
-         std::ranges::equal(a.prices, b.prices, same_price);
-}
-
-std::uint32_t to_ms(Duration d) {
-  const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(d).count();
-  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(ms, 0, UINT32_MAX));
+         same_prices(a.prices, b.prices);
 }
 
 }  // namespace

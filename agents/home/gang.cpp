@@ -6,6 +6,7 @@
 #include "base/counted.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "base/to_ms.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -13,11 +14,6 @@ namespace {
 
 constexpr std::uint32_t kRoundsBeforeSequential = 4;
 constexpr Duration kUnready = std::chrono::minutes(10);
-
-std::uint32_t to_ms(Duration d) {
-  return static_cast<std::uint32_t>(
-      std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
-}
 
 std::string partition_text(PartitionId partition) {
   return "partition " + std::to_string(partition.value);

@@ -5,11 +5,10 @@
 
 #include "agents/step/home_step.h"
 #include "base/marks.h"
+#include "base/million.h"
 
 namespace starling {
 namespace {
-
-constexpr double kMillion = 1e6;
 
 bool meet(const Placement& a, const Placement& b) {
   return std::any_of(a.begin(), a.end(),

@@ -4,6 +4,7 @@
 #include "agents/step/owner_step.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "base/to_ms.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -38,10 +39,9 @@ void OwnerStep::on(NodeId from, const BidRequest& request) {
   std::vector<SharedRoom> shared = rooms_to_share(request);
   if (gpus.empty() && shared.empty())
     return tell(agent_of(from), NoOffer{request.attempt, s.owner.partition.id, "no room"});
-  const auto valid = std::chrono::duration_cast<std::chrono::milliseconds>(s.config.timers.bid);
   tell(agent_of(from), Offer{request.attempt,
                              {s.owner.partition.id, std::move(gpus)},
-                             static_cast<std::uint32_t>(valid.count()),
+                             to_ms(s.config.timers.bid),
                              std::move(shared)});
 }
 

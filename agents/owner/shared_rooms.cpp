@@ -5,12 +5,11 @@
 
 #include "agents/home/home_state.h"
 #include "agents/step/owner_step.h"
+#include "base/million.h"
 #include "workload/requirements.h"
 
 namespace starling {
 namespace {
-
-constexpr double kMillion = 1e6;
 
 std::int64_t millionths(double x, double most) {
   return std::isfinite(x) ? std::llround(std::clamp(x, 0.0, most) * kMillion) : 0;
