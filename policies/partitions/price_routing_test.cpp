@@ -311,5 +311,22 @@ TEST_CASE("a lie draws a few jobs at a time, and none below what runs there") {
   CHECK(market.route().size() <= kForwardsPerCall);
 }
 
+TEST_CASE("kinds of jobs come without end: what is forgotten is asked anew, and not another's") {
+  Market market;
+  market.say(1, 0, 8);
+  for (std::uint32_t kind = 1; kind <= 5000; ++kind) {
+    market.wait(1);
+    market.specs.back().run.batch = kind;
+  }
+  CHECK_FALSE(market.route().empty());
+  market.waiting.clear();
+  market.say(1, 0, 8);
+  market.wait(1);
+  market.specs.back().gpu_types = {"P100"};  // which are here alone
+  CHECK(market.route().empty());
+  market.wait(1);
+  CHECK(market.route() == Targets{{5002, 1}});
+}
+
 }  // namespace
 }  // namespace starling
