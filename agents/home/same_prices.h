@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "topology/topology.h"
 #include "topology/type_price.h"
 
 namespace starling {
