@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "agents/config.h"
 #include "bus/wire/test_frames.h"
 
 namespace starling {
