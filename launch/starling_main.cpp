@@ -61,6 +61,7 @@ int main(int argc, char** argv) {
   add_bench(root);
   add_chaos(root);
   add_pack(root);
+  add_reproduce(root);
   add_experiment(root);
   add_report(root);
   add_fit(root);

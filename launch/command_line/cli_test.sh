@@ -54,17 +54,35 @@ expect 0 "of 2 GPUs on 2 nodes" pack --nodes t2.yaml --pods pods.csv --inflate 1
 expect 0 "2 pods of timed.csv (lifetimes)" pack --nodes nodes.csv --pods timed.csv --departures --out timed-events.csv
 [ "$(tail -1 timed-events.csv)" = 'fgd,4,left,b,t4,0|1,3000,150.000,0,0.000,0.000,0' ] || fail "pack --departures: $(cat timed-events.csv)"
 
+mkdir -p data/conformance
+printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\n' >data/conformance/philly_week.csv.gz
+week() {
+  local policies='"fifo strict count" "fifo skip count" "sjf strict count" "sjf skip count" "fifo strict node" "fifo skip node" "sjf strict node"'
+  echo '{"philly_week": {"results": {'"$(sed 's/" "/": [10, 0, 10], "/g' <<<"$policies")"': [10, 0, 10], "sjf skip node": [10, 0, '"$1"']}}}' >data/conformance/expected.json
+}
+week 10
+expect 0 "from conformance/expected.json" reproduce --list
+expect 0 "all of 24 bounds held" reproduce philly-week --data data -o week.md
+grep -qF '| fifo:queue=strict,fit=count: mean JCT | 10.00000 s | 10.00000 s | 0 | equal |' week.md || fail "reproduce: another page: $(cat week.md)"
+expect 0 '"holds": true' reproduce philly-week --data data --json -o week.html
+grep -q 'id="data"' week.html || fail "reproduce: no page in week.html"
+week 11
+expect 1 "1 of 24 bounds missed" reproduce philly-week --data data -o week.md
+grep -qF '| sjf:queue=skip,fit=server: makespan | 11 s | 10 s | -9.09 % | equal | missed |' week.md || fail "reproduce: the page does not say what is missed: $(cat week.md)"
+
 echo "-- files of a user's"
 echo "my notes" >mine.txt
 : >free.yaml
 expect 2 "mine.txt: what is there differs from this and would be replaced; give --force" topology generate flat --servers 2 -o mine.txt
 expect 2 "give --force" topology import nodes.csv -o mine.txt
 expect 2 "give --force" workload generate --jobs 5 -o mine.txt
-for name in svg html xml csv; do cp mine.txt "mine.$name"; done
+for name in svg html xml csv md; do cp mine.txt "mine.$name"; done
 expect 2 "no picture of Starling's" topology draw t.yaml -o mine.svg
 expect 2 "no page of Starling's" workload show w.csv --plot mine.html
 expect 2 "no table of 'starling pack'" pack --nodes nodes.csv --pods pods.csv --out mine.csv
 expect 2 "no picture of Starling's" pack --nodes nodes.csv --pods pods.csv --plot mine.svg
+expect 2 "no page of 'starling reproduce'" reproduce philly-week --data data -o mine.md
+expect 2 "no page of Starling's" reproduce philly-week --data data -o mine.html
 expect 2 "no table of 'starling profile'" profile --quick -o mine.csv
 expect 2 "no list of Starling's verdicts" chaos sim --seeds 1 --junit mine.xml
 expect 2 "no list of Starling's verdicts" chaos live --junit mine.xml
@@ -210,6 +228,12 @@ expect 2 "leave --inflate" pack --nodes nodes.csv --pods pods.csv --departures -
 expect 2 "number above 0" pack --nodes nodes.csv --pods pods.csv --inflate 0
 expect 2 "must end in .svg" pack --nodes nodes.csv --pods pods.csv --plot p.html
 expect 2 "no folder nodir; make it" pack --nodes nodes.csv --pods pods.csv --out nodir/x.csv
+expect 2 "give a NAME; there are" reproduce --data data
+expect 2 "did you mean 'philly-week'" reproduce phily-week --data data
+expect 2 "there is no folder nosuch" reproduce philly-week --data nosuch
+expect 2 "must end in .md or .html" reproduce philly-week --data data -o page.txt
+expect 2 "no folder nodir; make it" reproduce philly-week --data data -o nodir/page.md
+mkdir empty && expect 2 "empty/conformance/expected.json is missing; give the published data folder" reproduce philly-week --data empty
 printf 'name,cpu_milli,memory_mib,num_gpu,gpu_milli\na,1,1,1,1\nb,1,1,2,500\n' >bad-pods.csv
 expect 2 "bad-pods.csv:3: gpu_milli is '500'; write 1000" pack --nodes nodes.csv --pods bad-pods.csv
 printf 'sn,cpu_milli,memory_mib,gpu,model\na,1,x,1,T4\n' >bad-nodes.csv

@@ -28,6 +28,7 @@ constexpr KnownKind kKinds[] = {
     {"table of 'starling pack'", "policy,step,event,pod,node,gpus,", ""},
     {"table of 'starling profile'", "campaign,gpu,model_a,batch_a,model_b,batch_b,", ""},
     {"file of weights", "STRLNETS", ""},
+    {"page of 'starling reproduce'", "# Published figures, made again", ""},
 };
 
 Error wrong(const std::string& file, const std::string& what) {

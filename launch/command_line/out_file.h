@@ -15,6 +15,7 @@ enum class OutKind {
   placed,    ///< what `pack` did with each pod, CSV, plain or gzip
   pairs,     ///< what `profile` measured, CSV
   weights,   ///< of a trained network
+  compared,  ///< what `reproduce` found, Markdown
 };
 
 /// Could a file be written there? `invalid` says what is wrong with the name, and what would be

@@ -18,7 +18,8 @@ TEST_CASE("what people look at replaces its own kind, and no file of a user's") 
     return check_out_file(file, kind).ok();
   };
   constexpr OutKind kAll[] = {OutKind::picture, OutKind::page,  OutKind::verdicts,
-                              OutKind::placed,  OutKind::pairs, OutKind::weights};
+                              OutKind::placed,  OutKind::pairs, OutKind::weights,
+                              OutKind::compared};
   for (const OutKind kind : kAll) {
     std::filesystem::remove(file);
     CHECK(check_out_file(file, kind).ok());
@@ -33,6 +34,8 @@ TEST_CASE("what people look at replaces its own kind, and no file of a user's") 
   CHECK(takes(OutKind::page,
               "<!doctype html>\n<script id=\"data\" type=\"application/json\">{}</script>\n"));
   CHECK(takes(OutKind::weights, "STRLNETS\1"));
+  CHECK(takes(OutKind::compared, "# Published figures, made again\n"));
+  CHECK_FALSE(takes(OutKind::compared, "# Published figures\n"));
   CHECK_FALSE(takes(OutKind::weights, junit_xml("starling chaos sim", {})));
 
   const std::string packed = folder.path / "pods.csv.gz";

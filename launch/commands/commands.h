@@ -43,6 +43,7 @@ void add_accept_loss(const Command& root);
 void add_backup(const Command& root);
 void add_restore(const Command& root);
 void add_pack(const Command& root);
+void add_reproduce(const Command& root);
 void add_experiment(const Command& root);
 void add_report(const Command& root);
 

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/published/inputs.h"
+
+#include "workload/traces/text_file.h"
+
+namespace starling {
+
+Result<std::filesystem::path> published_file(const std::filesystem::path& data,
+                                             std::string_view name) {
+  const std::filesystem::path file = data / name;
+  std::error_code ignored;
+  if (std::filesystem::exists(file, ignored)) return file;
+  return {Errc::not_found, file.string() + " is missing; give the published data folder"};
+}
+
+Result<nlohmann::json> published_json(const std::filesystem::path& data, std::string_view name) {
+  const auto file = published_file(data, name);
+  if (!file) return file.error();
+  const auto text = read_text_file(file.value());
+  if (!text) return text.error();
+  nlohmann::json json = nlohmann::json::parse(text.value(), nullptr, false);
+  if (json.is_discarded()) return {Errc::invalid, file.value().string() + ": this is no JSON"};
+  return json;
+}
+
+}  // namespace starling

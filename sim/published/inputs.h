@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace starling {
+
+/// `name` below the published data folder. `not_found` says what is missing where.
+[[nodiscard]] Result<std::filesystem::path> published_file(const std::filesystem::path& data,
+                                                           std::string_view name);
+/// The same as JSON, plain or gzip. `invalid` names the file that is none.
+[[nodiscard]] Result<nlohmann::json> published_json(const std::filesystem::path& data,
+                                                    std::string_view name);
+
+}  // namespace starling

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "sim/published/reproduction.h"
+
+namespace starling {
+
+// A function for each paper, in the folder of its name.
+[[nodiscard]] Reproduction philly_week();
+
+}  // namespace starling

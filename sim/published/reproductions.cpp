@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sim/published/papers.h"
+
+namespace starling {
+
+std::span<const Reproduction> reproductions() {
+  static const std::vector<Reproduction> all = {
+      philly_week(),
+  };
+  return all;
+}
+
+}  // namespace starling
