@@ -15,40 +15,15 @@
 #include <thread>
 #include <vector>
 
+#include "interference/measured_physics.h"
+#include "interference/models.h"
 #include "policies/gavel/gavel.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
-#include "workload/gavel_throughput.h"
 #include "workload/generate/generate_gavel.h"
 
 namespace starling {
 namespace {
-
-double best(const GavelJobType& type, std::uint32_t gpus) {
-  double most = 0;
-  for (const GpuKind kind : {GpuKind::k80, GpuKind::p100, GpuKind::v100})
-    most = std::max(most, type.speed(kind, gpus));
-  return most;
-}
-
-/// As fast as measured on the slowest of its GPUs' types, wherever they are.
-class MeasuredSpeed final : public SpeedModel {
- public:
-  explicit MeasuredSpeed(const Topology& topology) : topology_(topology) {}
-  [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
-                            const Neighbours&) const override {
-    const GavelJobType& type = *gavel_job_type(job.model);
-    double slowest = 1;
-    for (const GpuId gpu : placement) {
-      const GpuKind kind = gpu_kind(topology_.gpu_types()[topology_.type_of(gpu).value].name);
-      slowest = std::min(slowest, type.speed(kind, job.gpus) / best(type, job.gpus));
-    }
-    return {slowest, 0};
-  }
-
- private:
-  Topology topology_;
-};
 
 struct Point {
   GavelObjective objective;
@@ -63,18 +38,15 @@ double run(const Point& point, bool aware, std::uint64_t seed) {
   cluster.groups = {{36, "V100"}, {36, "P100"}, {36, "K80"}};
   cluster.gpus_per_server = 1;
   const Topology topology = generate_flat(cluster).value();
-  const MeasuredSpeed speed(topology);
+  const auto physics = make_measured_physics(topology);
+  const auto speed = make_true_speed(*physics);
   // Others arrive until nearly all of the window have finished: the cluster must not drain before.
   const auto jobs = static_cast<std::uint32_t>(point.last + 3 * (point.last - point.first));
   Trace trace = generate_gavel_trace({jobs, point.rate, point.multi, seed}).value();
-  for (TraceJob& job : trace.jobs) {  // from as long as on V100s to as long as at best
-    const GavelJobType& type = *gavel_job_type(job.spec.model);
-    const double at_best = type.speed(GpuKind::v100, job.spec.gpus()) / best(type, job.spec.gpus());
-    job.spec.duration = from_seconds(seconds(job.spec.duration) * at_best);
-  }
+  run_as_measured(trace, topology);
   TestWorld::Options options;
   options.seed = seed;
-  options.model = &speed;
+  options.model = speed.get();
   options.make = [&] {
     GavelOptions gavel;
     gavel.objective = point.objective;

@@ -21,11 +21,13 @@ constexpr std::string_view kPhases = "phases";
 Result<PhysicsChoice> parse_physics(const std::string& text) {
   if (text == "trace") return PhysicsChoice{};
   const auto wrong = [&]() -> Result<PhysicsChoice> {
-    return {Errc::invalid, "'" + text +
-                               "' is wrong; give trace, full, full:stragglers=SIGMA with SIGMA "
-                               "from 0 to 10, full:pairs=FILE, full:goodput, full:network=flows "
-                               "or full:network=flows,phases"};
+    return {Errc::invalid,
+            "'" + text +
+                "' is wrong; give trace, measured, full, full:stragglers=SIGMA with SIGMA "
+                "from 0 to 10, full:pairs=FILE, full:goodput, full:network=flows "
+                "or full:network=flows,phases"};
   };
+  if (text == "measured") return PhysicsChoice{PhysicsKind::measured};
   if (text == "full") return PhysicsChoice{PhysicsKind::full};
   if (!text.starts_with(kFull) || text.size() == kFull.size()) return wrong();
   PhysicsChoice choice{PhysicsKind::full};
@@ -60,6 +62,7 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
 
 std::string text_of(const PhysicsChoice& choice) {
   if (choice.kind == PhysicsKind::trace) return "trace";
+  if (choice.kind == PhysicsKind::measured) return "measured";
   std::string out = "full";
   const auto add = [&out](const std::string& part) { out += (out == "full" ? ":" : ",") + part; };
   if (choice.straggler_sigma != 0) {

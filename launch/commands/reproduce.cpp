@@ -46,8 +46,8 @@ Result<std::vector<const Reproduction*>> chosen(const std::string& name) {
   const std::string there = "there are " + joined(names(), ", ") + ", and all";
   if (name.empty()) return {Errc::invalid, "give a NAME; " + there};
   const auto meant = nearest(name, names());
-  return {Errc::invalid,
-          "'" + name + "' is none" + (meant ? "; did you mean '" + *meant + "'" : "") + "; " + there};
+  return {Errc::invalid, "'" + name + "' is none" +
+                             (meant ? "; did you mean '" + *meant + "'" : "") + "; " + there};
 }
 
 bool is_web_page(const std::string& out) {
@@ -82,8 +82,10 @@ int reproduce(Options o) {
   std::vector<Reproduced> all;
   for (const Reproduction* what : wanted.value()) {
     ProgressBar bar(std::string(what->name), o.quiet);
-    auto report = what->run(o.data, [&](std::uint64_t done, std::uint64_t total,
-                                        const std::string& note) { bar.update(done, total, note); });
+    auto report =
+        what->run(o.data, [&](std::uint64_t done, std::uint64_t total, const std::string& note) {
+          bar.update(done, total, note);
+        });
     bar.finish();
     if (!report) {  // the others of `all` are run nevertheless
       status = failed({report.error().code, where + report.error().message});
@@ -91,12 +93,14 @@ int reproduce(Options o) {
     }
     reports.push_back(std::move(report).value());
     all.push_back({*what, reports.back()});
-    if (!o.json) std::printf("%s%s", all.size() > 1 ? "\n" : "", reproduction_text(all.back()).c_str());
+    if (!o.json)
+      std::printf("%s%s", all.size() > 1 ? "\n" : "", reproduction_text(all.back()).c_str());
     if (!reports.back().holds() && status == kDone) status = kWorkFailed;
   }
   if (o.json) std::fputs(reproduction_json(all).c_str(), stdout);
   if (!o.out.empty() && !all.empty()) {
-    const std::string page = is_web_page(o.out) ? reproduction_page(all) : reproduction_markdown(all);
+    const std::string page =
+        is_web_page(o.out) ? reproduction_page(all) : reproduction_markdown(all);
     if (Status written = write_text(o.out, page); !written) return failed(written.error());
   }
   return status;

@@ -81,7 +81,7 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   hash.add(point.agents);
   hash.add(point.policy);
   hash.add(knowledge_text(experiment.policies[point.policy_index].durations));
-  hash.add(std::uint64_t{experiment.physics == PhysicsKind::full});
+  hash.add(static_cast<std::uint64_t>(experiment.physics));
   add(hash, experiment.straggler_sigma);
   if (!experiment.pairs.empty()) hash.add(experiment.pairs);
   if (experiment.goodput) hash.add(std::string("goodput"));

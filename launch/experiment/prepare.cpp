@@ -6,6 +6,7 @@
 #include "base/counted.h"
 #include "base/rng.h"
 #include "interference/gpu_speed.h"
+#include "interference/measured_physics.h"
 #include "topology/file/load.h"
 #include "workload/catalogue.h"
 #include "workload/gavel_throughput.h"
@@ -171,6 +172,7 @@ Result<Trace> prepare_jobs(const Trace& base, const WorkloadSource& workload,
   if (trace.jobs.empty()) return {Errc::invalid, "workload " + workload.name + " has no jobs"};
   shape_jobs(trace, workload, source, topology);
   if (workload.draw_models) draw_models(trace, seed);
+  if (physics == PhysicsKind::measured) run_as_measured(trace, topology);
   if (load > 0) {
     const double per_gpu = capacity(topology, physics) / topology.gpu_count();
     if (Status scaled = scale_to_load(trace, topology.gpu_count(), load * per_gpu); !scaled)

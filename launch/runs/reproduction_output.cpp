@@ -44,9 +44,8 @@ std::vector<std::vector<std::string>> rows_of(const ReproductionReport& report) 
       {"figure", "published", "ours", "difference", "bound", ""}};
   for (const Figure& f : report.figures) {
     const std::string unit = f.unit.empty() ? "" : " " + f.unit;
-    rows.push_back({f.name, decimal(f.published, f.digits) + unit,
-                    decimal(f.ours, f.digits) + unit, difference_text(f), bound_text(f),
-                    holds(f) ? "" : "missed"});
+    rows.push_back({f.name, decimal(f.published, f.digits) + unit, decimal(f.ours, f.digits) + unit,
+                    difference_text(f), bound_text(f), holds(f) ? "" : "missed"});
   }
   return rows;
 }
@@ -58,8 +57,7 @@ std::string verdict(const ReproductionReport& report) {
     missed += holds(figure) ? 0 : 1;
   }
   const std::string all = amount(bounded, "bound");
-  return missed == 0 ? "all of " + all + " held"
-                     : with_commas(missed) + " of " + all + " missed";
+  return missed == 0 ? "all of " + all + " held" : with_commas(missed) + " of " + all + " missed";
 }
 
 Json to_json(const Reproduced& one) {
@@ -87,8 +85,8 @@ Json to_json(const Reproduced& one) {
 Json to_json(std::span<const Reproduced> all) {
   Json list = Json::array();
   for (const Reproduced& one : all) list.push_back(to_json(one));
-  const bool held = std::all_of(all.begin(), all.end(),
-                                [](const Reproduced& one) { return one.report.holds(); });
+  const bool held =
+      std::all_of(all.begin(), all.end(), [](const Reproduced& one) { return one.report.holds(); });
   return {{"schema", 1}, {"holds", held}, {"reproductions", list}};
 }
 
@@ -109,8 +107,8 @@ std::string reproduction_json(std::span<const Reproduced> all) {
 
 std::string reproduction_text(const Reproduced& one) {
   std::string text = std::string(one.what.name) + ": " + std::string(one.what.title) +
-                     "\npublished by " + std::string(one.what.source) + "\nagain: " +
-                     reproduction_command(one.what.name) + "\n" +
+                     "\npublished by " + std::string(one.what.source) +
+                     "\nagain: " + reproduction_command(one.what.name) + "\n" +
                      table_text(rows_of(one.report));
   for (const std::string& note : one.report.notes) text += "note: " + note + "\n";
   return text + verdict(one.report) + "\n";
@@ -121,8 +119,8 @@ std::string reproduction_markdown(std::span<const Reproduced> all) {
   for (const Reproduced& one : all) {
     text += "\n## " + std::string(one.what.name) + "\n\n" + std::string(one.what.title) +
             ". Published by " + std::string(one.what.source) + ". `" +
-            reproduction_command(one.what.name) + "`, from " + std::string(one.what.inputs) +
-            ": " + verdict(one.report) + ".\n\n";
+            reproduction_command(one.what.name) + "`, from " + std::string(one.what.inputs) + ": " +
+            verdict(one.report) + ".\n\n";
     const auto rows = rows_of(one.report);
     add_row(text, rows.front());
     text += "| --- | ---: | ---: | ---: | ---: | --- |\n";

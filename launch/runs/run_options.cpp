@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/counted.h"
+#include "interference/measured_physics.h"
 #include "interference/pairs/measured_contention.h"
 #include "launch/client/placeable.h"
 #include "launch/command_line/network_file.h"
@@ -50,7 +51,7 @@ Result<TraceOptions> trace_options(const RunOptions& options) {
 }
 
 Result<NetworkModel> network_of(const RunOptions& options) {
-  const bool full = options.physics != "trace";
+  const bool full = options.physics.starts_with("full");
   auto network =
       parse_network(options.network.empty() ? (full ? "lan" : "ideal") : options.network);
   if (!network) return {Errc::invalid, "--network: " + network.error().message};
@@ -101,8 +102,9 @@ void add_run_options(const Command& command, RunOptions& o) {
   command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
   command.option(
-      "--physics", o.physics, "trace|full",
-      "trace: jobs take as long as the trace says; full: speed depends on placement, with "
+      "--physics", o.physics, "trace|full|measured",
+      "trace: jobs take as long as the trace says; measured: Gavel's job types are as fast as "
+      "they were measured on each GPU type; full: speed depends on placement, with "
       "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE on Gavel's pairs "
       "as measured, with full:goodput on what larger batches are worth, with full:network=flows on "
       "what gangs send over the links of other racks, with full:network=flows,phases less so");
@@ -199,6 +201,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   if (trace.value().jobs.empty())
     return {Errc::invalid,
             options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
+  if (physics.value().kind == PhysicsKind::measured)
+    run_as_measured(trace.value(), topology.value());
   if (options.load > 0 && options.arrival_speed != 1)
     return {Errc::invalid, "--load and --arrival-speed both say when jobs come; give one of them"};
   if (options.load > 0) {

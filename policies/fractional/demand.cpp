@@ -12,6 +12,10 @@
 namespace starling {
 namespace {
 
+// Typical pods cover at least 95 % of a list.
+constexpr std::size_t kTypical = 95;
+constexpr std::size_t kAll = 100;
+
 ModelSet model_set(const Pod& pod, const ClusterSpec& cluster, std::set<std::string>& nowhere) {
   if (pod.gpu_models.empty()) return ~ModelSet{0};
   ModelSet models = 0;
@@ -59,18 +63,6 @@ Result<ClusterSpec> cluster_spec(const Topology& topology) {
   return cluster;
 }
 
-void number_kinds(Demands& demands) {
-  demands.kinds.clear();
-  for (const PodDemand& d : demands.all) demands.kinds.push_back({d.gpus, d.gpu_milli});
-  std::sort(demands.kinds.begin(), demands.kinds.end());
-  demands.kinds.erase(std::unique(demands.kinds.begin(), demands.kinds.end()), demands.kinds.end());
-  for (PodDemand& d : demands.all) {
-    const auto at = std::lower_bound(demands.kinds.begin(), demands.kinds.end(),
-                                     GpuDemand{d.gpus, d.gpu_milli});
-    d.kind = static_cast<std::uint32_t>(at - demands.kinds.begin());
-  }
-}
-
 Demands find_demands(std::span<const Pod> pods, const ClusterSpec& cluster) {
   using Key = std::tuple<std::uint32_t, std::uint32_t, std::int64_t, std::int64_t, ModelSet>;
   Demands demands;
@@ -83,14 +75,41 @@ Demands find_demands(std::span<const Pod> pods, const ClusterSpec& cluster) {
     const auto [at, is_new] =
         found.try_emplace(key, static_cast<std::uint32_t>(demands.all.size()));
     if (is_new) {
-      demands.all.push_back({pod.cpu_milli, pod.memory_mib, pod.gpus, pod.gpu_milli, models, 0, 0});
+      demands.all.push_back({pod.cpu_milli, pod.memory_mib, pod.gpus, pod.gpu_milli, models, 0});
     }
     ++demands.all[at->second].count;
     demands.of_pod.push_back(at->second);
   }
-  number_kinds(demands);
   demands.nowhere.assign(nowhere.begin(), nowhere.end());
   return demands;
+}
+
+std::vector<PodDemand> typical_demands(std::span<const Pod> pods, const ClusterSpec& cluster) {
+  struct Popular {
+    std::uint32_t count = 0;
+    const Pod* pod = nullptr;
+  };
+  using Key =
+      std::tuple<std::int64_t, std::uint32_t, std::uint32_t, const std::vector<std::string>&>;
+  const auto key = [](const Pod& p) { return Key(p.cpu_milli, p.gpu_milli, p.gpus, p.gpu_models); };
+  const auto less = [&](const Pod* a, const Pod* b) { return key(*a) < key(*b); };
+  std::map<const Pod*, std::uint32_t, decltype(less)> counts(less);
+  for (const Pod& pod : pods) ++counts[&pod];
+  std::vector<Popular> order;
+  for (const auto& [pod, count] : counts) order.push_back({count, pod});
+  std::sort(order.begin(), order.end(), [&](const Popular& a, const Popular& b) {
+    return a.count != b.count ? a.count > b.count : less(b.pod, a.pod);
+  });
+  std::vector<PodDemand> typical;
+  std::set<std::string> nowhere;  // those who place the pods say so
+  std::size_t covered = 0;
+  for (const Popular& kind : order) {
+    if (covered * kAll >= pods.size() * kTypical) break;
+    covered += kind.count;
+    typical.push_back({kind.pod->cpu_milli, 0, kind.pod->gpus, kind.pod->gpu_milli,
+                       model_set(*kind.pod, cluster, nowhere), kind.count});
+  }
+  return typical;
 }
 
 }  // namespace starling

@@ -47,31 +47,30 @@ struct PodDemand {
   std::uint32_t gpus = 0;
   std::uint32_t gpu_milli = 0;  ///< of each of them; below 1000 only if gpus is 1
   ModelSet models = ~ModelSet{0};
-  std::uint32_t kind = 0;   ///< index into Demands::kinds
   std::uint32_t count = 1;  ///< how popular it is, as a number of pods
 
   [[nodiscard]] std::int64_t total_gpu_milli() const noexcept {
     return std::int64_t{gpus} * gpu_milli;
   }
+  [[nodiscard]] bool shares_gpu() const noexcept { return gpus == 1 && gpu_milli < kWholeGpu; }
+  /// Of pods with a GPU: 0 for all that share one, else the number of whole ones.
+  [[nodiscard]] std::uint32_t kind() const noexcept { return shares_gpu() ? 0 : gpus; }
 };
 
-/// What pods ask of GPUs alone, whatever they ask of CPUs, memory and models.
-struct GpuDemand {
-  std::uint32_t gpus = 0;
-  std::uint32_t gpu_milli = 0;
-  friend auto operator<=>(const GpuDemand&, const GpuDemand&) = default;
-};
-
-/// The different demands of a list of pods: the target workload of the measure of fragmentation.
+/// The different demands of a list of pods.
 struct Demands {
   std::vector<PodDemand> all;
-  std::vector<GpuDemand> kinds;       ///< ascending
   std::vector<std::uint32_t> of_pod;  ///< index into all, pod by pod
   std::vector<std::string> nowhere;   ///< models that pods name and no node has, ascending
 };
 
 [[nodiscard]] Demands find_demands(std::span<const Pod> pods, const ClusterSpec& cluster);
-/// Fills in the kinds of demands that were made by hand.
-void number_kinds(Demands& demands);
+
+/// The typical pods of Weng et al. ("Beware of Fragmentation", USENIX ATC 2023), the target workload
+/// of their measure: the demands of a list, whatever memory they ask for, the most popular ones
+/// first (then those with more CPUs, GPU share, GPUs and the later models in the alphabet), until
+/// 95 % of the list is covered. The memory of all of them is 0.
+[[nodiscard]] std::vector<PodDemand> typical_demands(std::span<const Pod> pods,
+                                                     const ClusterSpec& cluster);
 
 }  // namespace starling

@@ -15,6 +15,8 @@ struct FreeNode {
   std::int64_t memory_mib = 0;
   std::uint32_t model = 0;
   std::span<const std::uint16_t> gpu_milli;  ///< GPU by GPU
+
+  [[nodiscard]] std::int64_t total_gpu_milli() const noexcept;
 };
 
 /// Does one pod fit: CPUs, memory, model, and on enough GPUs the share?
@@ -28,7 +30,7 @@ struct FreeNode {
 /// times popularity(): exact, so that sums may be kept up incrementally.
 class Fragmentation {
  public:
-  explicit Fragmentation(const Demands& target);
+  explicit Fragmentation(std::span<const PodDemand> target);
 
   /// Of one node; 0 exactly if every demand could use all that is left. Allocates nothing.
   [[nodiscard]] std::int64_t of(const FreeNode& node) const noexcept;
@@ -45,13 +47,13 @@ class Fragmentation {
     ModelSet models;
     std::int64_t count;
   };
-  struct Kind {
-    GpuDemand gpu;
-    std::uint32_t first;  ///< of users_
-    std::uint32_t last;
+  /// Demands that ask for the same GPUs.
+  struct Alike {
+    std::uint32_t gpus;
+    std::uint32_t gpu_milli;
+    std::vector<User> users;
   };
-  std::vector<Kind> kinds_;  ///< those with a GPU
-  std::vector<User> users_;  ///< by kind
+  std::vector<Alike> alike_;  ///< those with a GPU
   std::int64_t popularity_ = 0;
 };
 

@@ -18,7 +18,7 @@ constexpr std::int64_t kMuch = std::numeric_limits<std::int32_t>::max();
 std::int64_t fragments(const std::vector<PodDemand>& target, const std::vector<std::uint16_t>& free,
                        std::int64_t cpu_milli = kMuch, std::int64_t memory_mib = kMuch,
                        std::uint32_t model = 0) {
-  return Fragmentation(demands_of(target)).of({cpu_milli, memory_mib, model, free});
+  return Fragmentation(target).of({cpu_milli, memory_mib, model, free});
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ TEST_CASE("nothing left is nothing fragmented") {
 
 TEST_CASE("demands count by popularity") {
   const std::vector<PodDemand> target = {sharing(500, 1000, 2), whole(1, 1000, 1), no_gpu(1000, 1)};
-  const Fragmentation measure(demands_of(target));
+  const Fragmentation measure(target);
   CHECK(measure.popularity() == 4);
   const std::vector<std::uint16_t> free = {300, 1000, 600};
   // (2 x 300 + 900 + 1900) / 4 thousandths of a GPU
@@ -84,7 +84,8 @@ TEST_CASE("demands count by popularity") {
 TEST_CASE("more CPUs or memory never fragment more") {
   Rng rng(5);
   for (int round = 0; round < 300; ++round) {
-    const Demands target = random_demands(rng);
+    const Demands demands = random_demands(rng);
+    const std::vector<PodDemand>& target = demands.all;
     const Fragmentation measure(target);
     std::vector<std::uint16_t> free(rng.below(9));
     for (auto& gpu : free) gpu = static_cast<std::uint16_t>(rng.below(1001));

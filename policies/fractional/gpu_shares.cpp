@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/fractional/gpu_shares.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "base/check.h"
 
 namespace starling {
 
-GpuShares::GpuShares(const ClusterSpec& cluster, const Demands& demands,
-                     const Fragmentation& measure)
-    : cluster_(cluster), measure_(measure), kinds_(demands.kinds.size()) {
+GpuShares::GpuShares(const ClusterSpec& cluster, const Fragmentation& measure)
+    : cluster_(cluster), measure_(measure) {
   nodes_.reserve(cluster.nodes.size());
   for (const NodeSpec& spec : cluster.nodes) {
     STARLING_CHECK(spec.gpus <= kNodeGpusMost);
     nodes_.push_back({spec.cpu_milli, spec.memory_mib, spec.model,
                       static_cast<std::uint32_t>(gpu_milli_.size()), spec.gpus, 0});
     gpu_milli_.insert(gpu_milli_.end(), spec.gpus, kWholeGpu);
+    kinds_ = std::max<std::size_t>(kinds_, spec.gpus + 1);
   }
   pods_.assign(nodes_.size() * kinds_, 0);
   for (Node& node : nodes_) recount(node);
@@ -50,7 +51,7 @@ void GpuShares::take(std::uint32_t index, GpuSet gpus, const PodDemand& demand) 
   }
   node.cpu_milli -= demand.cpu_milli;
   node.memory_mib -= demand.memory_mib;
-  if (demand.gpus > 0) ++pods_[index * kinds_ + demand.kind];
+  if (demand.gpus > 0) ++pods_[index * kinds_ + demand.kind()];
   allocated_ += demand.total_gpu_milli();
   recount(node);
 }
@@ -69,7 +70,7 @@ void GpuShares::give_back(std::uint32_t index, GpuSet gpus, const PodDemand& dem
   node.memory_mib += demand.memory_mib;
   STARLING_CHECK(node.cpu_milli <= whole.cpu_milli && node.memory_mib <= whole.memory_mib);
   if (demand.gpus > 0) {
-    std::uint32_t& here = pods_[index * kinds_ + demand.kind];
+    std::uint32_t& here = pods_[index * kinds_ + demand.kind()];
     STARLING_CHECK(here > 0);
     --here;
   }

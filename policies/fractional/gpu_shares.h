@@ -15,8 +15,8 @@ namespace starling {
 /// over-allocated and nothing is given back twice is an invariant, checked in every build.
 class GpuShares {
  public:
-  /// All three must outlive it.
-  GpuShares(const ClusterSpec& cluster, const Demands& demands, const Fragmentation& measure);
+  /// Both must outlive it.
+  GpuShares(const ClusterSpec& cluster, const Fragmentation& measure);
 
   /// `gpus` are demand.gpus GPUs of the node with enough left; the pod fits there.
   void take(std::uint32_t node, GpuSet gpus, const PodDemand& demand);
@@ -48,7 +48,7 @@ class GpuShares {
   std::vector<Node> nodes_;
   std::vector<std::uint16_t> gpu_milli_;  ///< left, GPU by GPU
   std::vector<std::uint32_t> pods_;       ///< by node and kind
-  std::size_t kinds_;
+  std::size_t kinds_ = 1;                 ///< of pods: sharing, and each number of whole GPUs
   std::int64_t allocated_ = 0;
   std::int64_t fragments_ = 0;
 };

@@ -1,102 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// The policies of Weng et al. (USENIX ATC 2023) and worst-fit. Scores are whole numbers, the lower
-// the better. CPUs and GPUs count relative to the largest node that there is, in millionths; memory
-// decides what fits and no score, as in the original evaluation.
+// Best fit and dot product as Weng et al. (USENIX ATC 2023) compare FGD with them, worst fit and
+// random. CPUs and GPUs count relative to the largest node that there is; memory decides what fits
+// and no score, as there.
 #include <algorithm>
-#include <array>
-#include <bit>
-#include <numeric>
+#include <cmath>
 
+#include "policies/fractional/fgd.h"
 #include "policies/fractional/gpu_choice.h"
+#include "policies/fractional/gpu_tiers.h"
 #include "policies/fractional/pack_policy.h"
 
 namespace starling {
 namespace {
 
-constexpr std::int64_t kParts = 1'000'000;
-
-std::int64_t free_gpu_milli(const PackNode& node) {
-  return std::accumulate(node.free.gpu_milli.begin(), node.free.gpu_milli.end(), std::int64_t{0});
-}
-
 /// What a resource is divided by.
 struct Scale {
-  std::int64_t cpu = 1;
-  std::int64_t gpu = 1;
+  double cpu = 1;
+  double gpu = 1;
 
   explicit Scale(const ClusterSpec& cluster) {
     for (const NodeSpec& node : cluster.nodes) {
-      cpu = std::max(cpu, node.cpu_milli);
-      gpu = std::max(gpu, std::int64_t{node.gpus} * kWholeGpu);
+      cpu = std::max(cpu, static_cast<double>(node.cpu_milli));
+      gpu = std::max(gpu, static_cast<double>(node.gpus) * kWholeGpu);
     }
   }
-  [[nodiscard]] std::int64_t cpu_parts(std::int64_t milli) const { return milli * kParts / cpu; }
-  [[nodiscard]] std::int64_t gpu_parts(std::int64_t milli) const { return milli * kParts / gpu; }
-  /// What is left of the node once the pod is on it.
-  [[nodiscard]] std::int64_t rest(const PackNode& node, const PodDemand& demand) const {
-    return cpu_parts(node.free.cpu_milli - demand.cpu_milli) +
-           gpu_parts(free_gpu_milli(node) - demand.total_gpu_milli());
+  /// What is left of the node once the pod is on it, CPUs and GPUs counting alike, from 0 to 1.
+  [[nodiscard]] double rest(const PackNode& node, const PodDemand& demand) const {
+    const auto cpu_left = static_cast<double>(node.free.cpu_milli - demand.cpu_milli);
+    const auto gpu_left =
+        static_cast<double>(node.free.total_gpu_milli() - demand.total_gpu_milli());
+    return 0.5 * cpu_left / cpu + 0.5 * gpu_left / gpu;
   }
 };
 
-/// Fragmentation gradient descent: where F_n grows least, by node and by GPU.
-class Fgd final : public PackPolicy {
- public:
-  explicit Fgd(const Fragmentation& measure) : measure_(measure) {}
+/// What is missing from 100 hundredths of 1 - `lost`, rounded down, as published scores are.
+std::int64_t hundredths(double lost) {
+  return 100 - static_cast<std::int64_t>(std::floor(100 * (1 - lost)));
+}
 
-  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    return best(node, demand).growth;
-  }
-  GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
-    return best(node, demand).gpus;
-  }
-
- private:
-  struct Choice {
-    std::int64_t growth = kNoFit;
-    GpuSet gpus = 0;
-  };
-
-  Choice with(const PackNode& node, const PodDemand& demand, GpuSet gpus) const {
-    std::array<std::uint16_t, kNodeGpusMost> left;
-    std::copy(node.free.gpu_milli.begin(), node.free.gpu_milli.end(), left.begin());
-    for (GpuSet rest = gpus; rest != 0; rest &= rest - 1) {
-      std::uint16_t& gpu = left[static_cast<std::size_t>(std::countr_zero(rest))];
-      gpu = static_cast<std::uint16_t>(gpu - demand.gpu_milli);
-    }
-    const FreeNode after{node.free.cpu_milli - demand.cpu_milli,
-                         node.free.memory_mib - demand.memory_mib,
-                         node.free.model,
-                         {left.data(), node.free.gpu_milli.size()}};
-    return {measure_.of(after) - node.fragments, gpus};
-  }
-
-  // Whole GPUs are all alike, and so are GPUs with the same share left: each kind is tried once,
-  // the fullest first, so that of equal ones it is taken.
-  Choice best(const PackNode& node, const PodDemand& demand) const {
-    if (demand.gpus != 1) return with(node, demand, fullest_gpus(node.free.gpu_milli, demand));
-    Choice best;
-    std::uint32_t tried = demand.gpu_milli;  // all with less left are
-    for (;;) {
-      std::size_t next = node.free.gpu_milli.size();
-      for (std::size_t g = 0; g < node.free.gpu_milli.size(); ++g) {
-        if (node.free.gpu_milli[g] >= tried &&
-            (next == node.free.gpu_milli.size() ||
-             node.free.gpu_milli[g] < node.free.gpu_milli[next])) {
-          next = g;
-        }
-      }
-      if (next == node.free.gpu_milli.size()) return best;
-      const Choice here = with(node, demand, GpuSet{1} << next);
-      if (here.growth < best.growth) best = here;
-      tried = node.free.gpu_milli[next] + 1U;
-    }
-  }
-
-  const Fragmentation& measure_;
-};
-
-/// The other policies take the fullest GPUs that the pod fits on.
+/// On the fullest GPUs that the pod fits on.
 class Packing : public PackPolicy {
  public:
   GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
@@ -104,24 +46,24 @@ class Packing : public PackPolicy {
   }
 };
 
-/// Where least is left afterwards, CPUs and GPUs counting alike.
+/// Where least is left afterwards.
 class BestFit final : public Packing {
  public:
   explicit BestFit(const ClusterSpec& cluster) : scale_(cluster) {}
   std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    return scale_.rest(node, demand);
+    return hundredths(scale_.rest(node, demand));
   }
 
  private:
   Scale scale_;
 };
 
-/// Where most is left, on the emptiest GPU.
+/// Where most is left, on the emptiest GPU. Nobody published it: in millionths.
 class WorstFit final : public PackPolicy {
  public:
   explicit WorstFit(const ClusterSpec& cluster) : scale_(cluster) {}
   std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    return -scale_.rest(node, demand);
+    return -std::llround(1e6 * scale_.rest(node, demand));
   }
   GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& /*rng*/) const override {
     return emptiest_gpus(node.free.gpu_milli, demand);
@@ -137,50 +79,15 @@ class DotProduct final : public Packing {
  public:
   explicit DotProduct(const ClusterSpec& cluster) : scale_(cluster) {}
   std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    return scale_.cpu_parts(node.free.cpu_milli) * scale_.cpu_parts(demand.cpu_milli) +
-           scale_.gpu_parts(free_gpu_milli(node)) * scale_.gpu_parts(demand.total_gpu_milli());
+    const double cpu = static_cast<double>(node.free.cpu_milli) *
+                       static_cast<double>(demand.cpu_milli) / (scale_.cpu * scale_.cpu);
+    const double gpu = static_cast<double>(node.free.total_gpu_milli()) *
+                       static_cast<double>(demand.total_gpu_milli()) / (scale_.gpu * scale_.gpu);
+    return hundredths((cpu + gpu) / 2);
   }
 
  private:
   Scale scale_;
-};
-
-constexpr std::int64_t kTier =
-    kWholeGpu * kNodeGpusMost * std::int64_t{10};  // above all scores in a tier
-
-/// First on shared GPUs, then on idle GPUs of nodes at work, then on idle nodes. Pods without a GPU
-/// go anywhere.
-class GpuPacking final : public Packing {
- public:
-  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    if (demand.gpus == 0) return 0;
-    const auto free = node.free.gpu_milli;
-    const auto idle = std::count(free.begin(), free.end(), kWholeGpu);
-    if (idle == static_cast<std::ptrdiff_t>(free.size())) return 2 * kTier + idle;
-    std::int64_t left = 0;
-    std::int64_t idle_taken = 0;
-    for (GpuSet rest = fullest_gpus(free, demand); rest != 0; rest &= rest - 1) {
-      const std::uint16_t gpu = free[static_cast<std::size_t>(std::countr_zero(rest))];
-      idle_taken += gpu == kWholeGpu ? 1 : 0;
-      left += gpu;
-    }
-    return idle_taken > 0 ? kTier + idle_taken : left;
-  }
-};
-
-/// First among pods that ask for the same of GPUs and nothing else, then where such are among
-/// others, then on nodes without GPU pods, then among others; each time where the least GPU share
-/// is left. Pods without a GPU go anywhere.
-class GpuClustering final : public Packing {
- public:
-  std::int64_t score(const PackNode& node, const PodDemand& demand) const override {
-    if (demand.gpus == 0) return 0;
-    const auto kinds = std::count_if(node.pods.begin(), node.pods.end(),
-                                     [](std::uint32_t pods) { return pods > 0; });
-    const bool same = node.pods[demand.kind] > 0;
-    const std::int64_t tier = same ? (kinds == 1 ? 0 : 1) : (kinds == 0 ? 2 : 3);
-    return tier * kTier + free_gpu_milli(node);
-  }
 };
 
 /// Any node, any GPU.
@@ -192,6 +99,7 @@ class Random final : public PackPolicy {
   GpuSet gpus(const PackNode& node, const PodDemand& demand, Rng& rng) const override {
     return any_gpus(node.free.gpu_milli, demand, rng);
   }
+  bool draws_nodes() const override { return true; }
 };
 
 using Made = std::unique_ptr<PackPolicy>;
@@ -215,8 +123,8 @@ constexpr Entry kPolicies[] = {
        return std::make_unique<GpuPacking>();
      }},
     {"gpu-clustering",
-     [](const ClusterSpec&, const Fragmentation&) -> Made {
-       return std::make_unique<GpuClustering>();
+     [](const ClusterSpec& c, const Fragmentation&) -> Made {
+       return std::make_unique<GpuClustering>(static_cast<std::int64_t>(Scale(c).gpu));
      }},
     {"random",
      [](const ClusterSpec&, const Fragmentation&) -> Made { return std::make_unique<Random>(); }},

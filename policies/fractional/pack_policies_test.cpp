@@ -22,8 +22,8 @@ struct World {
   World(ClusterSpec c, std::vector<PodDemand> target)
       : cluster(std::move(c)),
         demands(demands_of(std::move(target))),
-        measure(demands),
-        shares(cluster, demands, measure) {}
+        measure(demands.all),
+        shares(cluster, measure) {}
 
   void put(std::uint32_t node, GpuSet gpus, std::uint32_t demand) {
     shares.take(node, gpus, demands.all[demand]);
@@ -111,10 +111,44 @@ TEST_CASE("gpu-clustering: among its like, then alone, and only then among other
   World world(cluster_of({2, 2, 2}), {sharing(300), sharing(200), whole(1)});
   world.put(1, 1, 0);
   CHECK(world.choose("gpu-clustering", 0).node == 1);
-  CHECK(world.choose("gpu-clustering", 1).node == 0);
-  world.put(0, 1, 1);
-  CHECK(world.choose("gpu-clustering", 1).node == 0);
+  CHECK(world.choose("gpu-clustering", 1).node == 1);  // of any share
+  CHECK(world.choose("gpu-clustering", 2).node == 0);
+  world.put(1, 2, 2);
+  CHECK(world.choose("gpu-clustering", 0).node == 1);
+  world.put(0, 1, 2);
+  world.put(0, 2, 2);
   CHECK(world.choose("gpu-clustering", 2).node == 2);
+  world.put(2, 1, 1);
+  CHECK(world.choose("gpu-clustering", 0).node == 2);
+  CHECK(world.choose("gpu-clustering", 2).node == 2);
+}
+
+TEST_CASE("scores are those that were published") {
+  // Of a cluster whose largest node has 128 CPUs and 8 GPUs.
+  ClusterSpec cluster = cluster_of({8, 4});
+  cluster.nodes[0].cpu_milli = 128'000;
+  World world(cluster, {sharing(500, 6000), whole(2, 12'000), no_gpu(64'000)});
+  const auto score = [&](const char* name, std::uint32_t node, std::uint32_t demand) {
+    return 100 - make_pack_policy(name, cluster, world.measure)
+                     ->score(world.shares.node(node), world.demands.all[demand]);
+  };
+  CHECK(score("best-fit", 0, 0) == 5);      // 1 - 0.5 x 122/128 - 0.5 x 7.5/8
+  CHECK(score("best-fit", 0, 2) == 25);     // 1 - 0.5 x 64/128 - 0.5
+  CHECK(score("dot-product", 0, 1) == 82);  // 1 - (12/128 + 2/8) / 2
+  CHECK(score("dot-product", 1, 2) == 93);  // 1 - 0.25 x 0.5 / 2
+  CHECK(score("gpu-packing", 0, 1) == 25);
+  CHECK(score("gpu-packing", 1, 1) == 29);
+  CHECK(score("gpu-packing", 1, 2) == 0);
+  CHECK(score("gpu-clustering", 0, 0) == 25);
+  CHECK(score("gpu-clustering", 1, 0) == 37);
+  world.put(0, 1, 0);
+  CHECK(score("gpu-packing", 0, 0) == 95);
+  CHECK(score("gpu-packing", 0, 1) == 48);
+  CHECK(score("gpu-clustering", 0, 0) == 76);
+  CHECK(score("gpu-clustering", 0, 1) == 1);
+  world.put(0, 6, 1);
+  CHECK(score("gpu-clustering", 0, 1) == 57);
+  CHECK(score("fgd", 0, 2) <= 50);
 }
 
 TEST_CASE("random goes everywhere, on every GPU") {

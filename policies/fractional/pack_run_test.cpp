@@ -91,7 +91,7 @@ TEST_CASE("at one instant pods leave first") {
 
   const ClusterSpec cluster = cluster_of({1});
   const Demands demands = find_demands(pods, cluster);
-  const Fragmentation measure(demands);
+  const Fragmentation measure(demands.all);
   Packer packer(cluster, demands, measure, make_pack_policy("fgd", cluster, measure), Rng(1));
   const auto events = pack(packer, demands, steps, nothing);
   using What = PackEvent::What;
@@ -110,7 +110,7 @@ TEST_CASE("each step tells what came, what is allocated and what is fragmented")
   const Demands demands = find_demands(pods, cluster);
   CHECK(demands.all.size() == 2);
   CHECK(demands.all[0].count == 3);
-  const Fragmentation measure(demands);
+  const Fragmentation measure(demands.all);
   Packer packer(cluster, demands, measure, make_pack_policy("best-fit", cluster, measure), Rng(1));
   std::size_t told = 0;
   const auto events = pack(packer, demands, pack_arrivals(pods, 2000, {}, Rng(1)).value(),
@@ -128,6 +128,31 @@ TEST_CASE("each step tells what came, what is allocated and what is fragmented")
   CHECK(events[3].arrived_gpu_milli == 2200);
   CHECK(events[3].allocated_gpu_milli == 1600);
   CHECK(events[3].unscheduled == 1);
+}
+
+TEST_CASE("typical pods are the most popular ones, until 95 of 100 are covered") {
+  std::vector<Pod> pods(92, pod(1, 500));
+  for (int i = 0; i < 2; ++i) {
+    pods.push_back(pod(1, 300));
+    pods.push_back(pod(2, 1000));
+  }
+  pods[0].memory_mib = 9;  // does not matter
+  pods.push_back(pod(1, 100));
+  pods.insert(pods.end(), 3, pod(0, 0));
+  REQUIRE(pods.size() == 100);
+  const auto typical = typical_demands(pods, cluster_of({2}));
+  REQUIRE(typical.size() == 2);
+  CHECK(typical[0].gpu_milli == 500);
+  CHECK(typical[0].count == 92);
+  CHECK(typical[0].memory_mib == 0);
+  CHECK(typical[1].gpus == 0);
+  // One of them less, and of two equally popular ones the larger share is next.
+  pods.pop_back();
+  const auto more = typical_demands(pods, cluster_of({2}));
+  REQUIRE(more.size() == 3);
+  CHECK(more[1].gpu_milli == 1000);
+  CHECK(more[2].gpus == 1);
+  CHECK(more[2].count == 2);
 }
 
 TEST_CASE("models are matched under the names of the data centre") {

@@ -15,13 +15,13 @@ namespace starling {
 
 inline PodDemand sharing(std::uint32_t gpu_milli, std::int64_t cpu_milli = 1000,
                          std::uint32_t count = 1) {
-  return {cpu_milli, 1024, 1, gpu_milli, ~ModelSet{0}, 0, count};
+  return {cpu_milli, 1024, 1, gpu_milli, ~ModelSet{0}, count};
 }
 inline PodDemand whole(std::uint32_t gpus, std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
-  return {cpu_milli, 1024, gpus, kWholeGpu, ~ModelSet{0}, 0, count};
+  return {cpu_milli, 1024, gpus, kWholeGpu, ~ModelSet{0}, count};
 }
 inline PodDemand no_gpu(std::int64_t cpu_milli = 1000, std::uint32_t count = 1) {
-  return {cpu_milli, 1024, 0, 0, ~ModelSet{0}, 0, count};
+  return {cpu_milli, 1024, 0, 0, ~ModelSet{0}, count};
 }
 
 /// Pod i asks for demand i.
@@ -30,7 +30,6 @@ inline Demands demands_of(std::vector<PodDemand> all) {
   demands.all = std::move(all);
   demands.of_pod.resize(demands.all.size());
   std::iota(demands.of_pod.begin(), demands.of_pod.end(), 0U);
-  number_kinds(demands);
   return demands;
 }
 
@@ -59,8 +58,8 @@ inline Demands random_demands(Rng& rng) {
   const std::uint32_t many = 1 + rng.below(20);
   for (std::uint32_t i = 0; i < many; ++i) {
     const std::uint32_t gpus = rng.below(4);
-    PodDemand d{1000 * rng.below(12), 1024 * rng.below(20), gpus, 0, ~ModelSet{0}, 0,
-                1 + rng.below(9)};
+    PodDemand d{1000 * rng.below(12), 1024 * rng.below(20), gpus, 0,
+                ~ModelSet{0},         1 + rng.below(9)};
     if (gpus > 0) d.gpu_milli = gpus > 1 ? kWholeGpu : 1 + rng.below(kWholeGpu);
     if (gpus > 0 && rng.chance(0.3)) d.models = 1 + rng.below(3);
     all.push_back(d);

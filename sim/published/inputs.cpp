@@ -23,4 +23,18 @@ Result<nlohmann::json> published_json(const std::filesystem::path& data, std::st
   return json;
 }
 
+Result<std::vector<double>> published_row(const nlohmann::json& expected, const std::string& work,
+                                          const std::string& name, std::size_t numbers) {
+  const auto at = nlohmann::json::json_pointer() / work / "results" / name;
+  const bool there = expected.contains(at) && expected[at].is_array();
+  std::vector<double> row;
+  if (there) {
+    for (const auto& number : expected[at])
+      if (number.is_number()) row.push_back(number.get<double>());
+  }
+  if (row.size() == numbers) return row;
+  return {Errc::invalid, ": " + at.to_string() + " is not a list of " + std::to_string(numbers) +
+                             " numbers, as it is in the published data"};
+}
+
 }  // namespace starling

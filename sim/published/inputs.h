@@ -3,7 +3,9 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -15,5 +17,11 @@ namespace starling {
 /// The same as JSON, plain or gzip. `invalid` names the file that is none.
 [[nodiscard]] Result<nlohmann::json> published_json(const std::filesystem::path& data,
                                                     std::string_view name);
+/// The row `name` of what conformance/expected.json says of `work`. `invalid` unless it has so many
+/// numbers; the message is to stand behind the file's name.
+[[nodiscard]] Result<std::vector<double>> published_row(const nlohmann::json& expected,
+                                                        const std::string& work,
+                                                        const std::string& name,
+                                                        std::size_t numbers);
 
 }  // namespace starling

@@ -5,7 +5,9 @@ namespace starling {
 
 std::span<const Reproduction> reproductions() {
   static const std::vector<Reproduction> all = {
+      openb_fgd(),
       philly_week(),
+      gavel_96(),
   };
   return all;
 }

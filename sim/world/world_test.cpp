@@ -199,10 +199,11 @@ TEST_CASE("stragglers make a gang slower, the same gang always by the same") {
   CHECK(jct("full:stragglers=0.1") == jct("full:stragglers=0.1"));
   CHECK(jct("full:stragglers=0") == jct("full"));
   CHECK(text_of(parse_physics("full:stragglers=0.25").value()) == "full:stragglers=0.25");
+  CHECK(text_of(parse_physics("measured").value()) == "measured");
   CHECK(text_of(parse_physics("full:goodput").value()) == "full:goodput");
   CHECK(text_of(parse_physics("full:goodput,stragglers=1").value()) == "full:stragglers=1,goodput");
-  for (const char* wrong :
-       {"", "fast", "full:", "full:stragglers=x", "full:stragglers=-1", "full:stragglers=nan"}) {
+  for (const char* wrong : {"", "fast", "full:", "measured:", "full:stragglers=x",
+                            "full:stragglers=-1", "full:stragglers=nan"}) {
     CHECK_FALSE(parse_physics(wrong).ok());
   }
 }

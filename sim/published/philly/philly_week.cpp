@@ -40,10 +40,8 @@ Result<ReproductionReport> run(const std::filesystem::path& data,
   ReproductionReport report;
   std::uint64_t runs = 0;
   for (const PublishedWeek& week : kWeeks) {
-    const auto at = nlohmann::json::json_pointer("/philly_week/results") / week.theirs;
-    if (!expected.value().contains(at) || expected.value()[at].size() != 3)
-      return {Errc::invalid, (data / kExpected).string() + ": " + at.to_string() +
-                                 " is not there; it has mean JCT, mean wait and makespan"};
+    const auto row = published_row(expected.value(), "philly_week", week.theirs, 3);
+    if (!row) return Error{Errc::invalid, (data / kExpected).string() + row.error().message};
     const std::uint64_t jobs = trace.value().jobs.size(), before = runs++ * jobs;
     SimOptions options;
     options.policy = week.policy;
@@ -54,7 +52,7 @@ Result<ReproductionReport> run(const std::filesystem::path& data,
     const auto result = simulate(topology, trace.value(), registry, options);
     if (!result) return result.error();
     const RunFigures ours = figures(result.value());
-    const std::vector<double> theirs = expected.value()[at];
+    const std::vector<double>& theirs = row.value();
     const std::string name = week.policy;
     report.figures.push_back({name + ": mean JCT", "s", theirs[0], ours.avg_jct_s, 0.0, 5});
     report.figures.push_back({name + ": mean wait", "s", theirs[1], ours.avg_queue_s, 0.0, 5});
