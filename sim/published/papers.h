@@ -8,6 +8,7 @@ namespace starling {
 // A function for each paper, in the folder of its name.
 [[nodiscard]] Reproduction philly_week();
 [[nodiscard]] Reproduction gavel_96();
+[[nodiscard]] Reproduction muri();
 [[nodiscard]] Reproduction openb_fgd();
 
 }  // namespace starling
