@@ -24,7 +24,7 @@ std::string decimal(double x, int digits) {
 /// As the digits published show it: 0 where they are equal.
 std::string difference_text(const Figure& figure) {
   Figure equal = figure;
-  equal.bound = 0;
+  equal.bound = 0.0;
   if (holds(equal)) return "0";
   char text[64];
   std::snprintf(text, sizeof text, "%+.3g %%", 100 * difference(figure));

@@ -38,7 +38,7 @@ const std::vector<ComparedSimulation>& simulations() {
   return all;
 }
 
-/// A figure of one policy on one trace; NaN where the file has none.
+/// A figure of one policy on one trace. Throws where the file has none.
 double published(const nlohmann::json& expected, const std::string& policy, const char* figure,
                  const std::string& trace) {
   const nlohmann::json& names = expected.at("about").at("traces");

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A week of the Philly trace through real agents, executors, codec and driver: FIFO and SJF leave
 // no freedom, so the figures of plain list schedulers have to come out to the last digit.
+#include <algorithm>
+
 #include "policies/registry.h"
 #include "sim/published/inputs.h"
 #include "sim/published/papers.h"
