@@ -163,7 +163,8 @@ int pack_pods(const Options& o) {
   for (const std::string& model : demands.nowhere)
     std::fprintf(stderr, "note: gpu_spec '%s' is on no node of %s\n", model.c_str(),
                  o.nodes.c_str());
-  const Fragmentation measure(typical_demands(input.pods.pods, input.cluster));
+  const Fragmentation measure(typical_demands(input.pods.pods, input.cluster),
+                              input.pods.pods.size());
   const Rng rng(o.seed);
   const auto steps = steps_of(o, input, rng);
   if (!steps) return failed(steps.error());

@@ -27,7 +27,8 @@ class Fgd final : public PackPolicy {
     std::int64_t score = kNoFit;
     GpuSet gpus = 0;
   };
-  [[nodiscard]] Choice with(const PackNode& node, const PodDemand& demand, GpuSet gpus) const;
+  [[nodiscard]] Choice with(const PackNode& node, const PodDemand& demand, GpuSet gpus,
+                            double before_milli) const;
   [[nodiscard]] Choice best(const PackNode& node, const PodDemand& demand) const;
 
   const Fragmentation& measure_;

@@ -30,7 +30,8 @@ struct FreeNode {
 /// times popularity(): exact, so that sums may be kept up incrementally.
 class Fragmentation {
  public:
-  explicit Fragmentation(std::span<const PodDemand> target);
+  /// `of`: so many pods there are, of which the target may be the most popular ones; 0: it is all.
+  explicit Fragmentation(std::span<const PodDemand> target, std::size_t of = 0);
 
   /// Of one node; 0 exactly if every demand could use all that is left. Allocates nothing.
   [[nodiscard]] std::int64_t of(const FreeNode& node) const noexcept;
@@ -39,6 +40,10 @@ class Fragmentation {
   [[nodiscard]] double gpus(std::int64_t fragments) const noexcept {
     return static_cast<double>(fragments) / static_cast<double>(popularity_) / kWholeGpu;
   }
+  /// F_n in thousandths of a GPU with the rounding errors of the published simulator: sums by
+  /// reason, demand by demand in the order of the target, and then of the reasons. Where a pod
+  /// changes nothing, a last bit decides whether FGD's score is 49 or 50, and so which node is taken.
+  [[nodiscard]] double published(const FreeNode& node) const noexcept;
 
  private:
   struct User {
@@ -53,7 +58,18 @@ class Fragmentation {
     std::uint32_t gpu_milli;
     std::vector<User> users;
   };
-  std::vector<Alike> alike_;  ///< those with a GPU
+  /// A demand in the order of the target.
+  struct Wanted {
+    std::int64_t cpu_milli;
+    std::int64_t memory_mib;
+    ModelSet models;
+    std::size_t alike;  ///< kNoGpu, or of alike_
+    double share;       ///< of all
+  };
+  static constexpr std::size_t kNoGpu = SIZE_MAX;
+  static constexpr std::size_t kAlikeMost = 1002 + kNodeGpusMost;  ///< shares, and whole GPUs
+  std::vector<Alike> alike_;                                       ///< those with a GPU
+  std::vector<Wanted> wanted_;
   std::int64_t popularity_ = 0;
 };
 

@@ -93,6 +93,8 @@ TEST_CASE("more CPUs or memory never fragment more") {
     const FreeNode more{less.cpu_milli + rng.below(2000), less.memory_mib + rng.below(2000),
                         less.model, free};
     CHECK(measure.of(more) <= measure.of(less));
+    CHECK(measure.published(less) ==
+          doctest::Approx(measure.gpus(measure.of(less)) * kWholeGpu).epsilon(1e-9));
     const std::int64_t total = std::accumulate(free.begin(), free.end(), std::int64_t{0});
     CHECK(measure.of(less) <= total * measure.popularity());
     CHECK(measure.of(more) >= 0);

@@ -44,7 +44,7 @@ struct Outcome {
 Outcome run(const Openb& openb, const std::string& policy, const ArrivalOptions& options) {
   const Demands demands = find_demands(openb.pods, openb.cluster);
   CHECK(demands.nowhere.empty());
-  const Fragmentation measure(typical_demands(openb.pods, openb.cluster));
+  const Fragmentation measure(typical_demands(openb.pods, openb.cluster), openb.pods.size());
   Packer packer(openb.cluster, demands, measure, make_pack_policy(policy, openb.cluster, measure),
                 Rng(1, 1));
   const auto steps = pack_arrivals(openb.pods, openb.cluster.gpu_milli(), options, Rng(1));

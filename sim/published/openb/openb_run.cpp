@@ -11,7 +11,7 @@ namespace starling {
 std::vector<double> run_openb(const ClusterSpec& cluster, const OpenbList& list,
                               const OpenbDraw& draw, const std::string& policy) {
   const Demands demands = find_demands(list.pods, cluster);
-  const Fragmentation measure(typical_demands(list.pods, cluster));
+  const Fragmentation measure(typical_demands(list.pods, cluster), list.pods.size());
   Packer packer(cluster, demands, measure, make_pack_policy(policy, cluster, measure),
                 Rng(draw.seed), draw.ranks);
   std::vector<PackStep> steps;
