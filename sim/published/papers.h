@@ -10,5 +10,6 @@ namespace starling {
 [[nodiscard]] Reproduction gavel_96();
 [[nodiscard]] Reproduction muri();
 [[nodiscard]] Reproduction openb_fgd();
+[[nodiscard]] Reproduction shockwave();
 
 }  // namespace starling

@@ -9,6 +9,7 @@ std::span<const Reproduction> reproductions() {
       openb_fgd(),
       philly_week(),
       gavel_96(),
+      shockwave(),
   };
   return all;
 }
