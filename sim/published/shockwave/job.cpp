@@ -99,6 +99,9 @@ Result<ShockwaveJob> read_job(const DataTable& table, std::size_t row, const Spe
   const std::uint32_t batch = whole("batch_size", 1), gpus = whole("scale_factor", 1),
                       steps = whole("total_steps", 1);
   if (whole.error) return *whole.error;
+  if (batch > model->most_batch)
+    return {Errc::invalid,
+            "batch_size is more than the " + std::to_string(model->most_batch) + " that fit"};
   const auto arrival = table.number(row, "arrival_s");
   if (!arrival) return arrival.error();
   ShockwaveJob job{
