@@ -6,7 +6,7 @@
 #include <numeric>
 #include <optional>
 
-#include "policies/gavel/lp.h"
+#include "policies/programs/lp.h"
 
 namespace starling {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "policies/gavel/gavel_allocation.h"
-#include "policies/gavel/lp.h"
+#include "policies/programs/lp.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/gavel/lp.h"
+#include "policies/programs/lp.h"
 
 #include <doctest/doctest.h>
 

@@ -16,6 +16,7 @@ struct LinearProgram {
   struct Variable {
     double gain = 0;
     double most = kInfinity;
+    bool whole = false;  ///< a whole number; solve_integer() alone heeds it
   };
   struct Row {
     std::vector<std::pair<std::uint32_t, double>> terms;  ///< variable, coefficient; each once

@@ -1,43 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/gavel/lp.h"
+#include "policies/programs/lp.h"
 
 #include <ClpSimplex.hpp>
 #include <ClpSolve.hpp>
-#include <CoinPackedMatrix.hpp>
 #include <algorithm>
 #include <cmath>
+
+#include "policies/programs/coin_program.h"
 
 namespace starling {
 namespace {
 
-double bound(double x) { return std::clamp(x, -COIN_DBL_MAX, COIN_DBL_MAX); }
-
 void load(const LinearProgram& program, ClpSimplex& solver) {
-  std::vector<int> rows;
-  std::vector<int> columns;
-  std::vector<double> coefficients;
-  std::vector<double> row_low;
-  std::vector<double> row_high;
-  for (const LinearProgram::Row& row : program.rows) {
-    for (const auto& [variable, coefficient] : row.terms) {
-      rows.push_back(static_cast<int>(row_low.size()));
-      columns.push_back(static_cast<int>(variable));
-      coefficients.push_back(coefficient);
-    }
-    row_low.push_back(bound(row.low));
-    row_high.push_back(bound(row.high));
-  }
-  const std::vector<double> low(program.variables.size(), 0.0);
-  std::vector<double> high;
-  std::vector<double> cost;
-  for (const LinearProgram::Variable& variable : program.variables) {
-    high.push_back(bound(variable.most));
-    cost.push_back(-variable.gain);
-  }
-  CoinPackedMatrix matrix(false, rows.data(), columns.data(), coefficients.data(),
-                          static_cast<CoinBigIndex>(rows.size()));
-  matrix.setDimensions(static_cast<int>(row_low.size()), static_cast<int>(high.size()));
-  solver.loadProblem(matrix, low.data(), high.data(), cost.data(), row_low.data(), row_high.data());
+  const CoinProgram coin(program);
+  solver.loadProblem(coin.matrix, coin.low.data(), coin.high.data(), coin.cost.data(),
+                     coin.row_low.data(), coin.row_high.data());
 }
 
 /// Clp's status: 0 optimal, 1 infeasible, 2 unbounded, anything else gave up.
