@@ -3,7 +3,6 @@
 
 #include <CbcHeuristic.hpp>
 #include <CbcModel.hpp>
-#include <CglClique.hpp>
 #include <CglGomory.hpp>
 #include <CglKnapsackCover.hpp>
 #include <CglProbing.hpp>
@@ -33,11 +32,9 @@ void load(const LinearProgram& program, OsiClpSolverInterface& solver) {
 void add_cuts(CbcModel& model) {
   CglProbing probing;
   CglKnapsackCover covers;
-  CglClique cliques;
   CglGomory gomory;
   model.addCutGenerator(&probing, kRootOnly, "probing");
   model.addCutGenerator(&covers, kRootOnly, "covers");
-  model.addCutGenerator(&cliques, kRootOnly, "cliques");
   model.addCutGenerator(&gomory, kRootOnly, "gomory");
 }
 
