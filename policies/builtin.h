@@ -16,6 +16,7 @@ void add_tiresias(PolicyRegistry& registry);  ///< both: by attained service, by
 void add_gavel(PolicyRegistry& registry);
 void add_drf(PolicyRegistry& registry);
 void add_optimus(PolicyRegistry& registry);
+void add_sia(PolicyRegistry& registry);
 void add_tetris(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
 void add_smart_greedy(PolicyRegistry& registry);

@@ -117,6 +117,7 @@ PolicyRegistry make_policy_registry() {
   add_gavel(registry);
   add_drf(registry);
   add_optimus(registry);
+  add_sia(registry);
   add_tetris(registry);
   add_lif(registry);
   add_smart_greedy(registry);

@@ -22,7 +22,7 @@ TEST_CASE("a policy is made from its name and options") {
        {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5", "load-balance",
         "consolidate:queue=strict", "gavel:objective=fifo,aware=no", "lif:threshold=0.5",
         "tetris:score=fit", "smart-greedy:wait=no", "consolidate:variant=share",
-        "load-balance:share=first", "optimus:round=60"}) {
+        "load-balance:share=first", "optimus:round=60", "sia:p=-1,lambda=2"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -37,10 +37,10 @@ TEST_CASE("an earlier spelling is read, and the present one is told") {
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
-  CHECK(says(
-      message,
-      "consolidate, drf, easy, fifo, gavel, lif, load-balance, optimus, sjf, smart-greedy, srtf, "
-      "tetris, tiresias-gittins, tiresias-las"));
+  CHECK(says(message,
+             "consolidate, drf, easy, fifo, gavel, lif, load-balance, optimus, sia, sjf, "
+             "smart-greedy, srtf, "
+             "tetris, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }
@@ -48,6 +48,12 @@ TEST_CASE("a wrong name lists the names and guesses") {
 TEST_CASE("gavel refuses to share GPUs and says what to write instead") {
   CHECK(says(refusal("gavel:sharing=yes,aware=no", Errc::invalid), "needs aware=yes"));
   CHECK(says(refusal("gavel:objective=cost", Errc::invalid), "finish-time-fairness"));
+}
+
+TEST_CASE("sia refuses an objective that would run nobody") {
+  CHECK(says(refusal("sia:lambda=1", Errc::invalid), "lambda"));
+  CHECK(says(refusal("sia:p=0.5", Errc::invalid), "p"));
+  CHECK(says(refusal("sia:knows=everything", Errc::invalid), "one of measured, model"));
 }
 
 TEST_CASE("a wrong option says what there is") {

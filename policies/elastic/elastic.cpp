@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "policies/parts/evict.h"
+#include "policies/parts/fits_now.h"
 #include "scheduling/policy_memory.h"
 #include "workload/requirements.h"
 
@@ -21,15 +22,6 @@ ElasticCapacity capacity_of(const Occupancy& gpus) {
   for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s)
     all.cpus += gpus.topology().server(ServerId{s}).cpus;
   return all;
-}
-
-/// The running job can have the place as soon as it has left its own: nobody else has to go.
-bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job) {
-  const Placement& own = job.placement;
-  return gpus.has_means(place, demand_of(*job.spec), own) &&
-         std::ranges::all_of(place, [&](GpuId gpu) {
-           return gpus.is_free(gpu) || std::ranges::binary_search(own, gpu);
-         });
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ TEST_CASE("every policy that has a queue runs the most urgent first") {
       run_priority_battery(registry, name + ":" + options);
     }
   }
+  run_priority_battery(registry, "sia:knows=model");
   for (const char* objective : {"fifo", "finish-time-fairness", "makespan", "throughput"}) {
     for (const char* aware : {"yes", "no"}) {
       run_priority_battery(registry,
@@ -82,7 +83,10 @@ TEST_CASE("every objective of Gavel, and the options of others, pass the battery
       run_policy_battery(registry, std::string("gavel:objective=") + objective + ",aware=" + aware);
     }
   }
-  for (const char* text : {"optimus:round=60", "drf:round=60"}) run_policy_battery(registry, text);
+  for (const char* text :
+       {"optimus:round=60", "drf:round=60", "sia:knows=model", "sia:batch=asked,p=-1,lambda=2"})
+    run_policy_battery(registry, text);
+  run_policy_battery(registry, "sia:knows=model", true);
 }
 
 TEST_CASE("the placement policies pass the battery, one job on a GPU and two") {

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a round of Sia's policy is about: who may be given what, and what there is.
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include "policies/parts/evict.h"
+#include "policies/sia/sia.h"
+
+namespace starling {
+namespace {
+
+bool one_type(const Topology& topology, const Placement& placement) {
+  return std::ranges::all_of(placement, [&](GpuId gpu) {
+    return topology.type_of(gpu) == topology.type_of(placement.front());
+  });
+}
+
+}  // namespace
+
+/// It runs on one type of this partition, has started, and nothing of it is going out of service.
+bool SiaPolicy::may_change(const View& view, const JobView& job) const {
+  if (job.blocked || !lies_here(view.gpus, job.placement)) return false;
+  if (!one_type(view.topology, job.placement)) return false;
+  if (std::ranges::any_of(job.placement, [&](GpuId gpu) { return view.gpus.is_blocked(gpu); }))
+    return false;
+  return seconds(view.now - known_.at(job.spec->id).since) >= restart_s(*job.spec);
+}
+
+/// Those whom the round may give GPUs, by who goes first; what they run on is given back to
+/// `planned`.
+std::vector<const JobView*> SiaPolicy::members_of(const View& view, Occupancy& planned) const {
+  std::vector<const JobView*> running, waiting;
+  for (const JobView& job : view.running) {
+    if (may_change(view, job)) running.push_back(&job);
+  }
+  for (const JobView& job : view.waiting) {
+    if (!job.blocked) waiting.push_back(&job);
+  }
+  const auto before = [](const JobView* a, const JobView* b) {
+    return std::tie(b->spec->priority, a->submitted, a->order) <
+           std::tie(a->spec->priority, b->submitted, b->order);
+  };
+  std::ranges::sort(running, before);
+  std::ranges::sort(waiting, before);
+  if (running.size() > kMostRows) running.resize(kMostRows);
+  waiting.resize(std::min(waiting.size(), kMostRows - running.size()));
+  for (const JobView* job : running) planned.give_back(job->placement, demand_of(*job->spec));
+  running.insert(running.end(), waiting.begin(), waiting.end());
+  std::ranges::sort(running, before);
+  return running;
+}
+
+SiaProblem::Row SiaPolicy::row_of(const View& view, const JobView& job) {
+  SiaProblem::Row row;
+  row.least = least_gpus_of(*job.spec);
+  row.each = demand_of(*job.spec);
+  row.priority = job.spec->priority;
+  const std::uint32_t most = known_.at(job.spec->id).most * 2;
+  row.choices = goodputs_.of(view, rounds_.empty(), *job.spec, most);
+  if (job.placement.empty()) return row;
+  const std::vector<GpuTypeId>& types = goodputs_.types();
+  const auto on = std::ranges::find(types, view.topology.type_of(job.placement.front()));
+  const auto type = static_cast<std::size_t>(on - types.begin());
+  const auto has = static_cast<std::uint32_t>(job.placement.size());
+  for (std::size_t c = 0; c < row.choices.size(); ++c) {
+    if (row.choices[c].type == type && row.choices[c].gpus == has) row.now = c;
+  }
+  if (!row.now) {
+    row.now = row.choices.size();
+    row.choices.push_back({type, has, goodputs_.pace(view, job)});
+  }
+  row.restart = restart_factor(job, view.now);
+  return row;
+}
+
+/// What is free of each type, on servers that take somebody.
+void SiaPolicy::set_capacity(const View& view, const Occupancy& planned,
+                             SiaProblem& problem) const {
+  constexpr double kMillion = 1e6;
+  const std::vector<GpuTypeId>& types = goodputs_.types();
+  problem.types.assign(types.size(), {0, {}, true, true});
+  for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
+    const Server& server = view.topology.server(ServerId{s});
+    const std::uint32_t free = planned.free_on(ServerId{s});
+    if (free == 0) continue;
+    const auto at = std::ranges::lower_bound(types, server.gpu_type) - types.begin();
+    SiaProblem::Type& type = problem.types[static_cast<std::size_t>(at)];
+    const Demand taken = planned.taken_on(ServerId{s});
+    type.gpus += free;
+    type.beside.cpus += std::llround(server.cpus * kMillion) - taken.cpus;
+    type.beside.memory += std::llround(server.memory_gib * kMillion) - taken.memory;
+    type.counts_cpus = type.counts_cpus && server.cpus > 0;
+    type.counts_memory = type.counts_memory && server.memory_gib > 0;
+  }
+  for (SiaProblem::Type& type : problem.types)
+    type.beside = {std::max<std::int64_t>(type.beside.cpus, 0),
+                   std::max<std::int64_t>(type.beside.memory, 0)};
+}
+
+}  // namespace starling
