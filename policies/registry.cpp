@@ -118,6 +118,8 @@ PolicyRegistry make_policy_registry() {
   add_drf(registry);
   add_optimus(registry);
   add_sia(registry);
+  add_smd(registry);
+  add_hadar(registry);
   add_tetris(registry);
   add_lif(registry);
   add_smart_greedy(registry);

@@ -80,6 +80,31 @@ TEST_CASE("more servers or a larger batch than the job says that it can do with 
   CHECK(home.last<Launch>()->spec.run == spec.run);
 }
 
+TEST_CASE(
+    "a job that may be forked has any whole workers in copies, no other job and not otherwise") {
+  ScriptedHome home;
+  JobSpec spec;
+  spec.workers = 2;
+  const JobId rigid = home.submit(1, spec);
+  spec.run.copies = true;
+  const JobId forks = home.submit(2, spec);
+  CHECK_FALSE(home.decide(Start{rigid, range(0, 4), {4, 0, 0, 0, true}}));
+  CHECK_FALSE(home.decide(Start{forks, range(0, 4), {4, 0, 0, 0, false}}));
+  CHECK_FALSE(home.decide(Start{forks, range(0, 4)}));
+  SUBCASE("everybody knows what copies are") {
+    REQUIRE(home.decide(Start{forks, range(0, 4), {4, 0, 0, 0, true}}));
+    CHECK(home.last<Launch>()->allocation.averaged);
+    CHECK(home.last<Launch>()->here.size() == 4);
+  }
+  SUBCASE("its executor is older") {
+    home.hear(executor_node(0), Pong{1}, kBefore);
+    home.script->next = {Start{forks, range(0, 4), {4, 0, 0, 0, true}}};
+    home.hear(executor_node(0), GpuHealth{9, {}}, kBefore);
+    home.tick();
+    CHECK(home.last<Launch>() == nullptr);
+  }
+}
+
 TEST_CASE("another allocation on the same GPUs is another attempt, the same one is none") {
   ScriptedHome home;
   const JobId job = home.submit(1, 2);

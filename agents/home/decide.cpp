@@ -5,6 +5,7 @@
 #include "agents/home/same_prices.h"
 #include "agents/step/home_step.h"
 #include "base/marks.h"
+#include "workload/job_size.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -101,17 +102,6 @@ bool HomeStep::good_placement(const JobSpec& spec, const Placement& gpus) const 
   });
 }
 
-namespace {
-
-bool good_size(const JobSpec& spec, std::size_t gpus) {
-  if (gpus == spec.gpus()) return true;
-  if (!spec.elastic() || gpus % spec.gpus_per_worker != 0) return false;
-  const std::size_t workers = gpus / spec.gpus_per_worker;
-  return workers >= std::max(spec.min_workers, 1U) && workers <= spec.max_workers;
-}
-
-}  // namespace
-
 DecisionFault HomeStep::why_not_started(JobId id, const Placement& gpus) const {
   return s.owner.kept_for_another(id, gpus, now) ? DecisionFault::reserved : DecisionFault::no_room;
 }
@@ -120,7 +110,11 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   STARLING_MARK("agent: decides Start");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr) return DecisionFault::not_waiting;
-  if (!good_size(*job->spec, decision.placement.size())) return DecisionFault::wrong_size;
+  const Placement& gpus = decision.placement;
+  // Where not everybody knows allocations there are no copies, and then no size of theirs.
+  if (!may_have_size(*job->spec, gpus.size(),
+                     carried_out(*job, decision.allocation, gpus, gpus.size())))
+    return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, decision.placement.size(), decision.allocation))
     return DecisionFault::wrong_allocation;
@@ -154,7 +148,8 @@ std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
   Job& job = s.home.jobs.at(decision.job);
   const Placement& gpus = decision.placement;
   const Allocation& how = decision.allocation;
-  if (!good_size(*job.spec, gpus.size())) return DecisionFault::wrong_size;
+  if (!may_have_size(*job.spec, gpus.size(), carried_out(job, how, gpus, gpus.size())))
+    return DecisionFault::wrong_size;
   if (!good_placement(*job.spec, gpus)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job.spec, gpus.size(), how)) return DecisionFault::wrong_allocation;
   if (gpus == job.placement && carried_out(job, how, gpus, gpus.size()) == job.allocation)

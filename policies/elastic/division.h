@@ -77,6 +77,7 @@ class Division {
   virtual void restore(MemoryReader& /*in*/) {}
   [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
   virtual void learn() {}
+  [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
   /// Is it worth stopping a running job to give it `share.workers`, more than it has?
   [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
                                              const ElasticShare& share) = 0;
@@ -129,5 +130,12 @@ class ElasticPlaces {
 [[nodiscard]] std::optional<Placement> place_evenly(const Occupancy& gpus, const JobSpec& job,
                                                     std::uint32_t workers,
                                                     std::optional<GpuTypeId> type = std::nullopt);
+/// place_evenly() on the GPU type, or on servers of any, where the job is fastest; where it goes
+/// nowhere evenly, on any GPUs that it can have.
+[[nodiscard]] std::optional<Placement> place_on_fastest(const ElasticCall& call,
+                                                        const Occupancy& gpus, const JobSpec& job,
+                                                        std::uint32_t workers);
+/// Seconds that stopping and starting it costs: as the job says itself, else `otherwise`.
+[[nodiscard]] double restart_cost_s(const JobSpec& job, double otherwise);
 
 }  // namespace starling

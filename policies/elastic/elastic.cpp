@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "policies/elastic/round_memory.h"
 #include "policies/parts/evict.h"
 #include "policies/parts/fits_now.h"
-#include "scheduling/policy_memory.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -64,27 +64,14 @@ std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trig
 }
 
 std::vector<std::byte> ElasticPolicy::save(Instant origin) const {
-  MemoryWriter out;
-  rounds_.save(out, origin);
   MemoryWriter curves;
   division_->save(curves);
-  const std::size_t used = out.bytes().size() + curves.bytes().size();
-  progress_.save(out, origin, kMostPolicyMemory - std::min(used, kMostPolicyMemory));
-  std::vector<std::byte> all = out.take();
-  all.insert(all.end(), curves.bytes().begin(), curves.bytes().end());
-  return all;
+  return save_rounds(rounds_, progress_, origin, curves.bytes());
 }
 
 Status ElasticPolicy::restore(std::span<const std::byte> memory, Instant origin) {
-  MemoryReader in(memory);
-  const auto began = Rounds::read_began(in, origin);
-  ElasticProgress progress;
-  progress.restore(in, origin);
-  if (in.ok()) division_->restore(in);
-  if (!in.whole()) return {Errc::invalid, "it is no account of elastic jobs"};
-  rounds_.resume(began);
-  progress_ = std::move(progress);
-  return done();
+  return restore_rounds(memory, origin, rounds_, progress_,
+                        [&](MemoryReader& in) { division_->restore(in); });
 }
 
 ElasticCall ElasticPolicy::call(const View& view) const {

@@ -42,6 +42,9 @@ class ElasticPolicy final : public Policy {
     return progress_.version() + rounds_.begun() + division_->learned();
   }
   void learn() override { division_->learn(); }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return division_->explain(job);
+  }
 
  private:
   using Share = ElasticShare;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <queue>
 
-#include "interference/profile.h"
 #include "policies/builtin.h"
 #include "policies/elastic/batches.h"
 #include "policies/elastic/believed_curves.h"
@@ -84,25 +83,7 @@ class Optimus final : public Division {
   [[nodiscard]] std::optional<Placement> find_workers(const ElasticCall& call,
                                                       const Occupancy& gpus, const JobSpec& job,
                                                       std::uint32_t workers) const override {
-    auto best = place_evenly(gpus, job, workers);
-    const std::size_t types = gpus.topology().gpu_types().size();
-    if (types > 1) {
-      const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
-      const auto relative = [&](const Placement& placement) {
-        return std::llround(call.view.speed.speed(profile, placement, {}).relative * 1e6);
-      };
-      std::int64_t most = best ? relative(*best) : -1;
-      for (std::size_t type = 0; type < types; ++type) {
-        auto found = place_evenly(gpus, job, workers, GpuTypeId{static_cast<std::uint16_t>(type)});
-        if (!found || relative(*found) <= most) continue;
-        most = relative(*found);
-        best = std::move(found);
-      }
-    }
-    if (best) return best;
-    JobSpec sized = job;
-    sized.workers = workers;
-    return place(gpus, call.shape, sized, Fit::count);
+    return place_on_fastest(call, gpus, job, workers);
   }
   [[nodiscard]] Allocation allocation(const ElasticCall& call, const JobSpec& job,
                                       const Placement& placement) const override {
@@ -112,7 +93,7 @@ class Optimus final : public Division {
   }
   [[nodiscard]] bool worth_a_restart(const ElasticCall& call, const ElasticShare& share) override {
     return rest_s(call, share, share.now) - rest_s(call, share, share.workers) >
-           restart_s(*share.job->spec);
+           restart_cost_s(*share.job->spec, restart_s_);
   }
   [[nodiscard]] bool knows_speeds() const override { return true; }
   void observe(const View& view) override {
@@ -129,7 +110,7 @@ class Optimus final : public Division {
                                   const Placement& to) const override {
     const JobView& job = *share.job;
     return rest_by_s(call, share, job.placement, job.allocation) - rest_on_s(call, share, to) >
-           restart_s(*job.spec);
+           restart_cost_s(*job.spec, restart_s_);
   }
   [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
                                                 const ElasticShare& share) const override {
@@ -147,11 +128,6 @@ class Optimus final : public Division {
   }
 
  private:
-  /// What the job says of it itself, else what the option does.
-  [[nodiscard]] double restart_s(const JobSpec& job) const {
-    const double own = seconds(job.run.save + job.run.restore);
-    return own > 0 ? own : restart_s_;
-  }
   [[nodiscard]] double rest_s(const ElasticCall& call, const ElasticShare& share,
                               std::uint32_t workers) {
     if (measured_ && curves_.knows(*share.job->spec)) {

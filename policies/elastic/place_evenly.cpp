@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 
+#include "interference/profile.h"
 #include "policies/elastic/division.h"
 
 namespace starling {
@@ -44,6 +46,29 @@ std::optional<Placement> place_evenly(const Occupancy& gpus, const JobSpec& job,
     return out;
   }
   return std::nullopt;
+}
+
+std::optional<Placement> place_on_fastest(const ElasticCall& call, const Occupancy& gpus,
+                                          const JobSpec& job, std::uint32_t workers) {
+  auto best = place_evenly(gpus, job, workers);
+  const std::size_t types = gpus.topology().gpu_types().size();
+  if (types > 1) {
+    const JobProfile profile = profile_of(job, workers * job.gpus_per_worker);
+    const auto relative = [&](const Placement& placement) {
+      return std::llround(call.view.speed.speed(profile, placement, {}).relative * 1e6);
+    };
+    std::int64_t most = best ? relative(*best) : -1;
+    for (std::size_t type = 0; type < types; ++type) {
+      auto found = place_evenly(gpus, job, workers, GpuTypeId{static_cast<std::uint16_t>(type)});
+      if (!found || relative(*found) <= most) continue;
+      most = relative(*found);
+      best = std::move(found);
+    }
+  }
+  if (best) return best;
+  JobSpec sized = job;
+  sized.workers = workers;
+  return place(gpus, call.shape, sized, Fit::count);
 }
 
 }  // namespace starling

@@ -11,6 +11,7 @@
 #include "scheduling/policy.h"
 #include "topology/free_servers.h"
 #include "topology/partition.h"
+#include "workload/job_size.h"
 #include "workload/work_progress.h"
 
 namespace starling {
@@ -40,7 +41,8 @@ struct TestHome {
   std::uint64_t next_order = 1;
 };
 
-/// Every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one does.
+/// Every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
+/// does.
 struct EqualTestSpeed final : SpeedModel {
   [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
     return {};
@@ -120,19 +122,16 @@ inline std::string placement_fault(const TestHome& home, const JobSpec& spec,
   return {};
 }
 
-/// What is wrong with its size or its GPU types. Elastic policies may give an elastic job any number
-/// of its workers; else it is all or nothing.
-inline std::string size_fault(const TestHome& home, const JobSpec& spec,
-                              const Placement& placement) {
+/// What is wrong with its size or its GPU types. Elastic policies may give a job any size that it
+/// may have; else it is all or nothing.
+inline std::string size_fault(const TestHome& home, const JobSpec& spec, const Placement& placement,
+                              const Allocation& how) {
   const Topology& topology = home.gpus.topology();
   for (const GpuId gpu : placement) {
     if (!allows(spec, topology, topology.server_of(gpu))) return "GPU type not allowed";
   }
   if (placement.size() == spec.gpus()) return {};
-  const auto workers = static_cast<std::uint32_t>(placement.size()) / spec.gpus_per_worker;
-  const bool whole = workers * spec.gpus_per_worker == placement.size();
-  const bool may = home.policy->facts().elastic && spec.elastic() && whole &&
-                   workers >= spec.min_workers && workers <= spec.max_workers;
+  const bool may = home.policy->facts().elastic && may_have_size(spec, placement.size(), how);
   return may ? "" : "not the gang's size";
 }
 

@@ -45,6 +45,7 @@ class TestWorld {
   std::uint64_t decisions = 0, calls = 0, forwards = 0, spreads = 0, spread_starts = 0,
                 preemptions = 0, resizes = 0;
   double decide_s = 0;
+  double gpu_s = 0;  ///< that jobs have occupied, of attempts that are over
   TraceHash hash;
 
   TestWorld(const Topology& topology, const PolicyRegistry& registry, const std::string& policy,
@@ -164,6 +165,7 @@ class TestWorld {
     job.served += job.progress.done();
     job.work = job.progress.left();
     job.ends = kNever;
+    gpu_s += seconds(now_ - job.started) * static_cast<double>(job.placement.size());
     occupy(job.placement, demand_of(job.spec), false);
     const Placement left = std::exchange(job.placement, {});
     job.allocation = {};
@@ -280,14 +282,15 @@ class TestWorld {
   bool placement_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
     return passes(placement_fault(homes_[h], spec, placement));
   }
-  bool size_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement) {
-    return passes(size_fault(homes_[h], spec, placement));
+  bool size_is_good(std::uint32_t h, const JobSpec& spec, const Placement& placement,
+                    const Allocation& how) {
+    return passes(size_fault(homes_[h], spec, placement, how));
   }
 
   bool apply(std::uint32_t h, const Start& d, const std::set<JobId>& blocked) {
     const std::size_t j = waiting_job(h, d.job, blocked);
     if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.placement)) return false;
-    if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
+    if (!size_is_good(h, jobs[j].spec, d.placement, d.allocation)) return false;
     for (const GpuId gpu : d.placement) hash.add(gpu.value);
     start(j, d.placement, d.allocation);
     return true;
@@ -354,7 +357,7 @@ class TestWorld {
     if (!homes_[h].policy->facts().elastic) fault("resizes, but its facts deny it");
     for (const std::size_t j : homes_[h].running) {
       if (jobs[j].spec.id != d.job) continue;
-      if (!size_is_good(h, jobs[j].spec, d.placement)) return false;
+      if (!size_is_good(h, jobs[j].spec, d.placement, d.allocation)) return false;
       const Placement before = jobs[j].placement;
       const Allocation before_by = jobs[j].allocation;
       stop(j);
