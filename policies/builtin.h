@@ -19,6 +19,7 @@ void add_optimus(PolicyRegistry& registry);
 void add_sia(PolicyRegistry& registry);
 void add_smd(PolicyRegistry& registry);
 void add_hadar(PolicyRegistry& registry);  ///< with hadare, which forks jobs
+void add_pollux(PolicyRegistry& registry);
 void add_tetris(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
 void add_smart_greedy(PolicyRegistry& registry);

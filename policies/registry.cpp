@@ -120,6 +120,7 @@ PolicyRegistry make_policy_registry() {
   add_sia(registry);
   add_smd(registry);
   add_hadar(registry);
+  add_pollux(registry);
   add_tetris(registry);
   add_lif(registry);
   add_smart_greedy(registry);

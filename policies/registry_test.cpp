@@ -23,7 +23,8 @@ TEST_CASE("a policy is made from its name and options") {
         "consolidate:queue=strict", "gavel:objective=fifo,aware=no", "lif:threshold=0.5",
         "tetris:score=fit", "smart-greedy:wait=no", "consolidate:variant=share",
         "load-balance:share=first", "optimus:round=60", "sia:p=-1,lambda=2",
-         "smd:inner=grid,eps=0.2,menu=yes", "hadar:utility=throughput", "hadare:efficiency=0.9"}) {
+        "smd:inner=grid,eps=0.2,menu=yes", "hadar:utility=throughput", "hadare:efficiency=0.9",
+        "pollux:knows=given,generations=10"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -39,9 +40,8 @@ TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
   CHECK(says(message,
-  CHECK(says(message,
-             "consolidate, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, sia, sjf, "
-             "smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
+             "consolidate, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, "
+             "pollux, sia, sjf, smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }

@@ -69,5 +69,9 @@ template <class Value>
 [[nodiscard]] BatchChoice best_batch(const StepTime& time, const NoiseScale& noise,
                                      const BatchLimits& limits, const StepShape& where,
                                      double done) noexcept;
+/// The same by a noise scale that was measured; 0: none was, and every sample makes as much
+/// progress.
+[[nodiscard]] BatchChoice best_batch(const StepTime& time, double phi, const BatchLimits& limits,
+                                     const StepShape& where) noexcept;
 
 }  // namespace starling

@@ -47,6 +47,9 @@ class OnlineFit {
 
   /// As believed since the last fit().
   [[nodiscard]] double pace(const StepShape& shape, double type_speed = 1) const;
+  /// The step behind that, in units in which computing a sample of the asked local batch takes its
+  /// part of 1, on the asked shape's GPUs.
+  [[nodiscard]] StepTime time() const { return time_of(at_); }
   [[nodiscard]] std::size_t distinct() const noexcept { return samples_.size(); }
 
   // For memory.

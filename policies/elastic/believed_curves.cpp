@@ -159,11 +159,30 @@ std::optional<double> BelievedCurves::pace(const View& view, const JobSpec& job,
     const Curve& curve = known->second;
     return curve.fit.pace(shape_of(view, job, placement, how, curve.local_batch), type);
   }
+  const auto like = of_kind(view, job);
+  if (!like) return std::nullopt;
+  return like->pace(shape_of(view, job, placement, how, like->asked().local_batch), type);
+}
+
+std::optional<OnlineFit> BelievedCurves::of_kind(const View& view, const JobSpec& job) const {
   const auto kind = kinds_.find(kind_of(job));
   if (kind == kinds_.end()) return std::nullopt;
-  const double local = local_batch_of(job, nullptr);
-  return OnlineFit(asked_shape(view, job, local), kind->second.parameters)
-      .pace(shape_of(view, job, placement, how, local), type);
+  return OnlineFit(asked_shape(view, job, local_batch_of(job, nullptr)), kind->second.parameters);
+}
+
+std::optional<OnlineFit> BelievedCurves::curve(const View& view, const JobSpec& job) const {
+  const auto known = curves_.find(job.id);
+  if (known != curves_.end() && known->second.fitted) return known->second.fit;
+  return of_kind(view, job);
+}
+
+std::uint32_t BelievedCurves::most_measured(JobId job) const {
+  std::uint32_t most = 0;
+  const auto known = curves_.find(job);
+  if (known == curves_.end()) return most;
+  for (const OnlineFit::Sample& sample : known->second.fit.samples())
+    most = std::max(most, sample.shape.replicas);
+  return most;
 }
 
 }  // namespace starling

@@ -39,6 +39,11 @@ class BelievedCurves {
   [[nodiscard]] std::optional<double> pace(const View& view, const JobSpec& job,
                                            const Placement& placement, const Allocation& how) const;
 
+  /// The curve behind pace().
+  [[nodiscard]] std::optional<OnlineFit> curve(const View& view, const JobSpec& job) const;
+  /// Most GPUs with which the job itself was measured; 0: it never was.
+  [[nodiscard]] std::uint32_t most_measured(JobId job) const;
+
   /// For Policy::save().
   void save(MemoryWriter& out) const;
   void restore(MemoryReader& in);
@@ -67,6 +72,7 @@ class BelievedCurves {
                                           double local);
   [[nodiscard]] static double type_speed(const View& view, const JobSpec& job,
                                          const Placement& placement);
+  [[nodiscard]] std::optional<OnlineFit> of_kind(const View& view, const JobSpec& job) const;
   void measure(const View& view, const JobView& job);
   void remember_kind(const Curve& curve);
 

@@ -6,7 +6,6 @@
 
 #include "policies/elastic/round_memory.h"
 #include "policies/parts/evict.h"
-#include "policies/parts/fits_now.h"
 #include "workload/requirements.h"
 
 namespace starling {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scheduling/running_index.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -31,6 +32,14 @@ bool lies_here(const Occupancy& gpus, const Placement& placement) {
 
 bool all_free(const Occupancy& gpus, const Placement& placement) {
   return std::ranges::all_of(placement, [&](GpuId gpu) { return gpus.is_free(gpu); });
+}
+
+bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job) {
+  const Placement& own = job.placement;
+  return gpus.has_means(place, demand_of(*job.spec), own) &&
+         std::ranges::all_of(place, [&](GpuId gpu) {
+           return gpus.is_free(gpu) || std::ranges::binary_search(own, gpu);
+         });
 }
 
 void keep(Occupancy& now, const Placement& promised) { now.take(free_part(now, promised)); }

@@ -13,6 +13,8 @@ namespace starling {
 /// All of it is in this partition, and taken.
 [[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
 [[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);
+/// The running job can have the place as soon as it has left its own: nobody else has to go.
+[[nodiscard]] bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job);
 
 /// Keeps for a job what is free of the GPUs that it was promised, until those who have the others
 /// have stopped: nobody starts there meanwhile.

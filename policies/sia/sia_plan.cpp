@@ -6,7 +6,6 @@
 
 #include "policies/partitions/moves.h"
 #include "policies/parts/evict.h"
-#include "policies/parts/fits_now.h"
 #include "policies/sia/sia.h"
 #include "scheduling/packing.h"
 

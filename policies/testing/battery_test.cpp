@@ -19,7 +19,8 @@ bool takes(const PolicyRegistry::Entry& entry, const std::string& option) {
 TEST_CASE("every policy of the library passes the battery") {
   const PolicyRegistry registry = make_policy_registry();
   for (const auto& [name, entry] : registry.entries()) {
-    run_policy_battery(registry, name);
+    // A short search shows as much of what it may not do.
+    run_policy_battery(registry, name == "pollux" ? name + ":population=8,generations=4" : name);
     if (!takes(entry, "queue=skip")) continue;
     for (const char* options :
          {":queue=skip,fit=count", ":queue=strict,fit=server", ":queue=strict,fit=count"}) {

@@ -11,5 +11,6 @@ namespace starling {
 [[nodiscard]] Reproduction muri();
 [[nodiscard]] Reproduction openb_fgd();
 [[nodiscard]] Reproduction shockwave();
+[[nodiscard]] Reproduction pollux();
 
 }  // namespace starling

@@ -5,11 +5,7 @@ namespace starling {
 
 std::span<const Reproduction> reproductions() {
   static const std::vector<Reproduction> all = {
-      muri(),
-      openb_fgd(),
-      philly_week(),
-      gavel_96(),
-      shockwave(),
+      muri(), openb_fgd(), philly_week(), gavel_96(), shockwave(), pollux(),
   };
   return all;
 }
