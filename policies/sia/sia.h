@@ -51,8 +51,10 @@ class SiaPolicy final : public Policy {
   void learn() override { goodputs_.learn(); }
 
  private:
-  /// Rows of one program; more wait for a later round.
+  /// Rows of one program: of more jobs some wait for a later round, or run on as they are.
   static constexpr std::size_t kMostRows = 1024;
+  /// Of these, for jobs that wait, however many run.
+  static constexpr std::size_t kRowsOfWaiting = kMostRows / 2;
   static constexpr std::size_t kMostKnown = 8192;
   struct Known {
     std::uint32_t most = 0;  // GPUs that it has run on

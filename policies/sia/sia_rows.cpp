@@ -2,7 +2,10 @@
 // What a round of Sia's policy is about: who may be given what, and what there is.
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include "policies/parts/evict.h"
 #include "policies/sia/sia.h"
@@ -14,6 +17,32 @@ bool one_type(const Topology& topology, const Placement& placement) {
   return std::ranges::all_of(placement, [&](GpuId gpu) {
     return topology.type_of(gpu) == topology.type_of(placement.front());
   });
+}
+
+bool goes_before(const JobView* a, const JobView* b) {
+  return std::tie(b->spec->priority, a->submitted, a->order) <
+         std::tie(a->spec->priority, b->submitted, b->order);
+}
+
+/// `running` by whose row matters most, of which those beyond the last row keep what they have:
+/// first who is less urgent than `priority` and may have to go for it, of each GPU type as many,
+/// the least urgent first; then the others, the most urgent first.
+void sort_for_rows(const Topology& topology, std::int32_t priority,
+                   std::vector<const JobView*>& running) {
+  std::ranges::sort(running, goes_before);
+  const auto less_urgent = std::ranges::stable_partition(
+      running, [&](const JobView* job) { return job->spec->priority >= priority; });
+  std::map<GpuTypeId, std::size_t> of_type;
+  std::vector<std::pair<std::size_t, const JobView*>> ranked;
+  for (auto job = less_urgent.end(); job != less_urgent.begin();) {
+    --job;
+    ranked.emplace_back(of_type[topology.type_of((*job)->placement.front())]++, *job);
+  }
+  std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
+  running.erase(less_urgent.begin(), less_urgent.end());
+  std::vector<const JobView*> sorted;
+  for (const auto& [rank, job] : ranked) sorted.push_back(job);
+  running.insert(running.begin(), sorted.begin(), sorted.end());
 }
 
 }  // namespace
@@ -37,17 +66,18 @@ std::vector<const JobView*> SiaPolicy::members_of(const View& view, Occupancy& p
   for (const JobView& job : view.waiting) {
     if (!job.blocked) waiting.push_back(&job);
   }
-  const auto before = [](const JobView* a, const JobView* b) {
-    return std::tie(b->spec->priority, a->submitted, a->order) <
-           std::tie(a->spec->priority, b->submitted, b->order);
-  };
-  std::ranges::sort(running, before);
-  std::ranges::sort(waiting, before);
-  if (running.size() > kMostRows) running.resize(kMostRows);
-  waiting.resize(std::min(waiting.size(), kMostRows - running.size()));
+  std::ranges::sort(waiting, goes_before);
+  const std::size_t beside = kMostRows - std::min(running.size(), kMostRows);
+  waiting.resize(std::min(waiting.size(), std::max(beside, kRowsOfWaiting)));
+  if (running.size() > kMostRows - waiting.size()) {
+    const auto lowest = std::numeric_limits<std::int32_t>::min();
+    const std::int32_t most_urgent = waiting.empty() ? lowest : waiting.front()->spec->priority;
+    sort_for_rows(view.topology, most_urgent, running);
+    running.resize(kMostRows - waiting.size());
+  }
   for (const JobView* job : running) planned.give_back(job->placement, demand_of(*job->spec));
   running.insert(running.end(), waiting.begin(), waiting.end());
-  std::ranges::sort(running, before);
+  std::ranges::sort(running, goes_before);
   return running;
 }
 

@@ -130,6 +130,36 @@ TEST_CASE("where the program is not solved everybody keeps what it has, and it s
   CHECK(rig.jobs[0].placement.size() == 4);
 }
 
+TEST_CASE("beside more jobs than one program holds those that wait get GPUs, the urgent others'") {
+  GeneratorOptions options;
+  options.groups = {{10, "P100"}, {134, "V100"}};
+  SiaRig rig(generate_flat(options).value(), by_model());
+  JobSpec single;
+  single.gpu_types = {"P100"};
+  for (int i = 0; i < 80; ++i) rig.submit(single);
+  single.gpu_types = {"V100"};
+  single.priority = 1;
+  for (int i = 0; i < 40; ++i) rig.submit(single);
+  single.priority = 0;
+  for (int i = 0; i < 1032; ++i) rig.submit(single);
+  rig.round();
+  CHECK(rig.gpus.free_count() == 128);
+  rig.round();
+  REQUIRE(rig.gpus.free_count() == 0);
+
+  JobSpec urgent;
+  urgent.workers = 4;
+  urgent.priority = 2;
+  for (const char* type : {"P100", "V100"}) {
+    urgent.gpu_types = {type};
+    rig.submit(urgent);
+  }
+  rig.round();
+  CHECK(rig.jobs[1152].placement.size() == 4);
+  CHECK(rig.jobs[1153].placement.size() == 4);
+  for (const JobView& job : rig.jobs) CHECK((job.spec->priority == 0 || !job.placement.empty()));
+}
+
 TEST_CASE("it tells what a job was given, and what else it could have had") {
   SiaRig rig(servers(1), by_model());
   const JobId id = rig.submit(elastic_spec(8)).spec->id;
