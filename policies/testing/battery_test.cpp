@@ -85,11 +85,11 @@ TEST_CASE("every objective of Gavel, and the options of others, pass the battery
     }
   }
   for (const char* text :
-       {"optimus:round=60", "drf:round=60", "sia:knows=model", "sia:batch=asked,p=-1,lambda=2",
+       {"optimus:round=60", "drf:round=60", "sia:round=600,batch=asked,p=-1,lambda=2",
         "smd:round=60,menu=yes", "smd:utility=sigmoid", "smd:inner=grid,limit=most",
         "hadar:utility=throughput", "hadar:round=60", "hadare:round=60"})
     run_policy_battery(registry, text);
-  run_policy_battery(registry, "sia:knows=model", true);
+  run_policy_battery(registry, "sia:round=600,knows=model", true);
 }
 
 TEST_CASE("the placement policies pass the battery, one job on a GPU and two") {
