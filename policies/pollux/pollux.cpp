@@ -62,6 +62,38 @@ Allocation best_allocation(const JobSpec& spec, const KnownGoodput& goodput, std
   return best.goodput > 0 ? allocation_of(spec, best.split, gpus) : Allocation{};
 }
 
+/// CPUs and memory that the server has left; one that does not say what it has, any amount.
+Demand means_on(const View& view, const Occupancy& planned, ServerId server) {
+  constexpr std::int64_t kAny = std::int64_t{1} << 60U;
+  const Server& has = view.topology.server(server);
+  const Demand taken = planned.taken_on(server);
+  const auto left = [](double all, std::int64_t less) {
+    return all > 0 ? std::max<std::int64_t>(std::llround(all * 1e6) - less, 0) : kAny;
+  };
+  return {left(has.cpus, taken.cpus), left(has.memory_gib, taken.memory)};
+}
+
+/// Replicas of a job on the fewest servers that have them in `planned`, whoever else is on several;
+/// empty: there are not so many.
+std::vector<NodeShare> any_row(const View& view, const Occupancy& planned, const JobSpec& spec,
+                               std::uint32_t each, std::uint32_t replicas) {
+  std::vector<NodeShare> rooms, row;
+  const IndexRange servers = planned.servers();
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
+    if (!allows(spec, view.topology, ServerId{s})) continue;
+    const std::uint32_t room = planned.free_on(ServerId{s}, demand_of(spec)) / each;
+    if (room > 0) rooms.push_back({s - servers.first, room});
+  }
+  std::ranges::stable_sort(rooms, std::ranges::greater{}, &NodeShare::replicas);
+  for (const NodeShare& share : rooms) {
+    if (replicas == 0) break;
+    row.push_back({share.node, std::min(share.replicas, replicas)});
+    replicas -= row.back().replicas;
+  }
+  std::ranges::sort(row, {}, &NodeShare::node);
+  return replicas == 0 ? row : std::vector<NodeShare>{};
+}
+
 /// GPUs of a row, of those free in `planned`: first those that it has already, then those that nobody
 /// has now. Nothing: they, or the CPUs and memory that go with them, are not there.
 std::optional<Placement> take_row(const View& view, const Occupancy& planned, const JobView& job,
@@ -150,8 +182,10 @@ SharingProblem PolluxPolicy::problem_of(const View& view, std::span<Member> memb
                                         const Occupancy& free) const {
   SharingProblem problem;
   const IndexRange servers = free.servers();
-  for (std::uint32_t s = servers.first; s < servers.last; ++s)
+  for (std::uint32_t s = servers.first; s < servers.last; ++s) {
     problem.node_gpus.push_back(free.free_on(ServerId{s}));
+    problem.node_means.push_back(means_on(view, free, ServerId{s}));
+  }
   for (Member& member : members) {
     const JobSpec& spec = *member.job->spec;
     const std::uint32_t most = std::max(member.goodput.curve.most_gpus() / member.each, 1U);
@@ -164,6 +198,7 @@ SharingProblem PolluxPolicy::problem_of(const View& view, std::span<Member> memb
         member.each, member.least, member.most,
         restart_factor(seconds(member.job->age(view.now)), member.spent_s, member.delay_s)};
     const Demand each = demand_of(spec);
+    one.each = each;
     if (!spec.gpu_types.empty() || each != Demand{}) {
       for (std::uint32_t s = servers.first; s < servers.last; ++s)
         one.most_on.push_back(allows(spec, view.topology, ServerId{s})
@@ -227,7 +262,8 @@ std::optional<Allocation> PolluxPolicy::better_batch(const View& view, const Mem
   return gains ? std::optional(best) : std::nullopt;
 }
 
-/// Whoever keeps its row keeps its GPUs; the others take theirs in order.
+/// Whoever keeps its row keeps its GPUs; the others take theirs in order. Who finds its row taken,
+/// by one whose GPUs are no whole replicas of a row, keeps what it has or gets its least.
 void PolluxPolicy::place(const View& view, std::span<const Member> members,
                          const SharingProblem& problem, const SharePlan& found, Occupancy& planned,
                          RoundPlan& plan, std::vector<Decision>& out,
@@ -247,11 +283,21 @@ void PolluxPolicy::place(const View& view, std::span<const Member> members,
   for (std::size_t i = 0; i < members.size(); ++i) {
     if (stays[i]) continue;
     const JobView& job = *members[i].job;
-    const auto row = found.of(i);
+    const Demand each = demand_of(*job.spec);
+    std::vector<NodeShare> row(found.of(i).begin(), found.of(i).end());
     auto to = row.empty() ? std::nullopt : take_row(view, planned, job, members[i].each, row);
+    if (!to && !row.empty()) {
+      if (!job.placement.empty() && all_free(planned, job.placement) &&
+          planned.has_means(job.placement, each)) {
+        planned.take(job.placement, each);
+        continue;
+      }
+      row = any_row(view, planned, *job.spec, members[i].each, members[i].least);
+      if (!row.empty()) to = take_row(view, planned, job, members[i].each, row);
+    }
     Allocation how;
     if (to) {
-      planned.take(*to, demand_of(*job.spec));
+      planned.take(*to, each);
       how = best_allocation(*job.spec, members[i].goodput, static_cast<std::uint32_t>(row.size()),
                             static_cast<std::uint32_t>(to->size()));
     }

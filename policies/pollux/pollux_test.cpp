@@ -9,6 +9,7 @@
 #include "interference/speed_choice.h"
 #include "policies/registry.h"
 #include "topology/generate/generate.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -17,13 +18,14 @@ using namespace std::chrono_literals;
 
 /// Two servers of four GPUs, whose jobs the test places and measures as it likes.
 struct TwoServers {
-  explicit TwoServers(const std::string& text = "pollux")
-      : policy(make_policy_registry().make(text).value()) {}
+  explicit TwoServers(const std::string& text = "pollux", double cpus = 64)
+      : topology(make(cpus)), policy(make_policy_registry().make(text).value()) {}
 
-  static Topology make() {
+  static Topology make(double cpus) {
     GeneratorOptions options;
     options.groups = {{2, "T4"}};
     options.gpus_per_server = 4;
+    options.cpus = cpus;
     return generate_flat(options).value();
   }
   JobView& add(std::uint32_t least, std::uint32_t most) {
@@ -59,8 +61,8 @@ struct TwoServers {
   }
   void set(JobId id, const Placement& placement, const Allocation& how) {
     JobView& job = jobs[id.lo - 1];
-    if (!job.placement.empty()) gpus.give_back(job.placement), ++job.restarts;
-    if (!placement.empty()) gpus.take(placement);
+    if (!job.placement.empty()) gpus.give_back(job.placement, demand_of(*job.spec)), ++job.restarts;
+    if (!placement.empty()) gpus.take(placement, demand_of(*job.spec));
     job.placement = placement;
     job.allocation = how;
     job.pace = 0;
@@ -72,7 +74,7 @@ struct TwoServers {
     job.batch = 128 * static_cast<std::uint32_t>(job.placement.size());
   }
 
-  Topology topology = make();
+  Topology topology;
   Occupancy gpus{topology, {0, 2}, 1};
   std::unique_ptr<SpeedModel> speed = make_speed({}, topology, nullptr).value();
   std::unique_ptr<Policy> policy;
@@ -151,6 +153,37 @@ TEST_CASE("gangs have all their GPUs or none, urgent ones first") {
   CHECK(higher.placement.size() == 6);
   CHECK(high.placement.empty());
   CHECK(low.placement.empty());
+}
+
+TEST_CASE("jobs that together have more CPUs than a server go to several, and nobody waits") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    TwoServers home("pollux:population=20,generations=20", 8);
+    home.rng = Rng(seed);
+    for (const double cpus : {5.0, 5.0, 3.0, 3.0}) {
+      home.add(1, 1);
+      home.specs.back().cpus_per_worker = cpus;
+    }
+    for (int round = 0; round < 4; ++round) {
+      home.round();
+      std::size_t placed = 0;
+      for (const JobView& job : home.jobs) placed += job.placement.size();
+      CHECK(placed == 4);
+    }
+    for (const JobView& job : home.jobs) CHECK(job.restarts == 0);
+  }
+}
+
+TEST_CASE("who finds its GPUs kept by a worker that lies on two servers gets others") {
+  TwoServers home;
+  JobView& split = home.add(1, 1);
+  home.specs[0].gpus_per_worker = 2;
+  split.submitted = Instant{};
+  split.restarts = 100'000;  // another one is worth nothing
+  home.set(split.spec->id, {GpuId{0}, GpuId{4}}, {});
+  JobView& gang = home.add(4, 4);
+  home.round();
+  CHECK(split.placement == Placement{GpuId{0}, GpuId{4}});
+  CHECK(gang.placement.size() == 4);
 }
 
 TEST_CASE("jobs of a server that is being drained are left alone") {

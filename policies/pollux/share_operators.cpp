@@ -126,8 +126,25 @@ void ShareOperators::thin(std::size_t job, Row& row, Rng& rng) const {
 
 /// Replicas more that the node has room for.
 std::uint32_t ShareOperators::room(std::size_t job, std::uint32_t node) const {
-  const std::uint32_t each = problem_.jobs[job].gpus_per_replica;
-  return static_cast<std::uint32_t>(std::max<std::int64_t>(left_[node], 0)) / each;
+  const SharingJob& one = problem_.jobs[job];
+  std::int64_t gpus = std::max<std::int64_t>(left_[node], 0);
+  if (!means_.empty()) {
+    const Demand& left = means_[node];
+    if (one.each.cpus > 0)
+      gpus = std::min(gpus, std::max<std::int64_t>(left.cpus, 0) / one.each.cpus);
+    if (one.each.memory > 0)
+      gpus = std::min(gpus, std::max<std::int64_t>(left.memory, 0) / one.each.memory);
+  }
+  return static_cast<std::uint32_t>(gpus) / one.gpus_per_replica;
+}
+
+void ShareOperators::take(std::size_t job, std::uint32_t node, std::int64_t replicas) {
+  const SharingJob& one = problem_.jobs[job];
+  const std::int64_t gpus = replicas * one.gpus_per_replica;
+  left_[node] -= gpus;
+  if (means_.empty()) return;
+  means_[node].cpus -= gpus * one.each.cpus;
+  means_[node].memory -= gpus * one.each.memory;
 }
 
 void ShareOperators::complete(std::size_t job, Row& row) {
@@ -135,7 +152,7 @@ void ShareOperators::complete(std::size_t job, Row& row) {
   const std::uint32_t has = replicas_of(row);
   if (has == 0 || has >= one.least) return;
   for (const NodeShare& share : row) {
-    left_[share.node] += std::int64_t{share.replicas} * one.gpus_per_replica;
+    take(job, share.node, -std::int64_t{share.replicas});
     counts_[share.node] = share.replicas;
   }
   // On the fullest node that holds all of it; else first on its own nodes, then on those with most
@@ -165,13 +182,14 @@ void ShareOperators::complete(std::size_t job, Row& row) {
   row = std::move(found);
   sort_nodes(row);
   for (const NodeShare& share : row) {
-    left_[share.node] -= std::int64_t{share.replicas} * one.gpus_per_replica;
+    take(job, share.node, share.replicas);
     if (row.size() > 1) spanned_[share.node] = true;
   }
 }
 
 void ShareOperators::repair(SharePlan& plan, Rng& rng) {
   left_.assign(problem_.node_gpus.begin(), problem_.node_gpus.end());
+  means_ = problem_.node_means;
   spanned_.assign(problem_.node_gpus.size(), false);
   bool short_of = false;
   for (std::size_t job = 0; job < plan.jobs(); ++job) {
@@ -188,7 +206,7 @@ void ShareOperators::repair(SharePlan& plan, Rng& rng) {
     for (NodeShare& share : row) {
       share.replicas = std::min(share.replicas, room(job, share.node));
       share.replicas = std::min(share.replicas, problem_.most_on(job, share.node));
-      left_[share.node] -= std::int64_t{share.replicas} * problem_.jobs[job].gpus_per_replica;
+      take(job, share.node, share.replicas);
     }
     drop_empty(row);
     short_of = short_of || (!row.empty() && replicas_of(row) < problem_.jobs[job].least);

@@ -23,8 +23,8 @@ class ShareOperators {
   /// these that it is on: any number up to what the node could hold.
   void mutate(SharePlan& plan, Rng& rng);
   /// Makes it a plan that can be, in the order of the jobs: no node with two jobs that are on
-  /// several; no job above its most, or on more than most_nodes nodes; no node with more than it
-  /// has. A job that thus, or by chance, has fewer than its least gets the rest where there is room,
+  /// several; no job above its most, or on more than most_nodes nodes; no node with more GPUs, CPUs
+  /// and memory than it has. A job that thus, or by chance, has fewer than its least gets the rest where there is room,
   /// which is beyond the paper, whose jobs can all run alone, or nothing.
   void repair(SharePlan& plan, Rng& rng);
 
@@ -35,6 +35,8 @@ class ShareOperators {
   void thin(std::size_t job, Row& row, Rng& rng) const;
   void complete(std::size_t job, Row& row);
   [[nodiscard]] std::uint32_t room(std::size_t job, std::uint32_t node) const;
+  /// The job has so many replicas more of what is left of the node, or fewer.
+  void take(std::size_t job, std::uint32_t node, std::int64_t replicas);
 
   const SharingProblem& problem_;
   const ShareSearchOptions& options_;
@@ -42,6 +44,7 @@ class ShareOperators {
   std::vector<Row> rows_;
   std::vector<std::uint32_t> counts_;  // of one job by node; zeros between calls
   std::vector<std::int64_t> left_;     // GPUs by node
+  std::vector<Demand> means_;          // left by node; empty: any amount
   std::vector<bool> spanned_;          // nodes with a job that is on several
 };
 

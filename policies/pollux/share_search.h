@@ -7,6 +7,7 @@
 
 #include "base/rng.h"
 #include "policies/pollux/share_plan.h"
+#include "topology/demand.h"
 
 namespace starling {
 
@@ -18,11 +19,14 @@ struct SharingJob {
   double restart_factor = 1;
   /// Replicas that a node can hold when nobody else is on it, by node; empty: as its GPUs allow.
   std::vector<std::uint32_t> most_on = {};
+  Demand each = {};  ///< CPUs and memory that it takes of a node with each GPU
 };
 
 /// What is to be divided. Jobs are in the order in which a repair spares them.
 struct SharingProblem {
   std::vector<std::uint32_t> node_gpus;
+  /// CPUs and memory that all jobs on a node have together, by node; empty: any amount.
+  std::vector<Demand> node_means = {};
   std::vector<SharingJob> jobs;
   SharePlan now;
   /// Of a job on so many nodes with so many replicas, both above 0, over what it has with its fair

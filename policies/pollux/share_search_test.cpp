@@ -30,18 +30,23 @@ SharingProblem problem_of(std::vector<std::uint32_t> node_gpus, std::vector<Shar
 SharingProblem random_problem(Rng& rng) {
   std::vector<std::uint32_t> nodes(1 + rng.below(8));
   for (std::uint32_t& node : nodes) node = rng.below(9);
+  const bool has_means = rng.chance(0.5);
   std::vector<SharingJob> jobs(1 + rng.below(12));
   for (SharingJob& job : jobs) {
     job.gpus_per_replica = 1 + rng.below(2);
     job.most = 1 + rng.below(10);
     job.least = rng.below(job.most + 1);
     job.restart_factor = rng.uniform();
+    if (has_means) job.each = {rng.below(4), rng.below(4)};
     if (rng.chance(0.3)) {
       for (const std::uint32_t node : nodes)
         job.most_on.push_back(rng.below(node / job.gpus_per_replica + 1));
     }
   }
-  return problem_of(std::move(nodes), std::move(jobs));
+  SharingProblem problem = problem_of(std::move(nodes), std::move(jobs));
+  for (std::size_t node = 0; has_means && node < problem.node_gpus.size(); ++node)
+    problem.node_means.push_back({rng.below(16), rng.below(16)});
+  return problem;
 }
 
 SharePlan random_plan(const SharingProblem& problem, Rng& rng) {
@@ -60,6 +65,7 @@ void check_possible(const SharingProblem& problem, const ShareSearchOptions& opt
                     const SharePlan& plan) {
   REQUIRE(plan.jobs() == problem.jobs.size());
   std::vector<std::uint32_t> used(problem.node_gpus.size(), 0), spanning(used);
+  std::vector<Demand> taken(used.size());
   for (std::size_t job = 0; job < plan.jobs(); ++job) {
     const auto row = plan.of(job);
     const SharingJob& one = problem.jobs[job];
@@ -70,11 +76,17 @@ void check_possible(const SharingProblem& problem, const ShareSearchOptions& opt
       CHECK((row[i].replicas > 0 && row[i].replicas <= problem.most_on(job, row[i].node)));
       CHECK((i == 0 || row[i - 1].node < row[i].node));
       used[row[i].node] += row[i].replicas * one.gpus_per_replica;
+      taken[row[i].node].cpus += row[i].replicas * one.gpus_per_replica * one.each.cpus;
+      taken[row[i].node].memory += row[i].replicas * one.gpus_per_replica * one.each.memory;
       spanning[row[i].node] += row.size() > 1 ? 1 : 0;
     }
   }
   for (std::size_t node = 0; node < used.size(); ++node) {
     CHECK(used[node] <= problem.node_gpus[node]);
+    if (!problem.node_means.empty()) {
+      CHECK(taken[node].cpus <= problem.node_means[node].cpus);
+      CHECK(taken[node].memory <= problem.node_means[node].memory);
+    }
     if (options.avoid_interference) CHECK(spanning[node] <= 1);
   }
 }
