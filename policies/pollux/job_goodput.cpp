@@ -41,7 +41,9 @@ std::uint32_t fair_replicas(std::uint32_t gpus, std::uint32_t gpus_per_replica,
 }
 
 double restart_factor(double age_s, double spent_s, double delay_s) noexcept {
-  return std::max(age_s - spent_s, 0.0) / (age_s + delay_s);
+  const double whole_s = age_s + delay_s;
+  if (whole_s <= 0) return 1;
+  return std::max(age_s - spent_s, 0.0) / std::max(whole_s, 1e-9);
 }
 
 }  // namespace starling
