@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <iterator>
 #include <tuple>
 
 #include "policies/parts/evict.h"
@@ -11,6 +13,9 @@
 
 namespace starling {
 namespace {
+
+/// Jobs of a round: the time of a search and of what it is asked grows with them.
+constexpr std::size_t kMostMembers = 1'000;
 
 /// GPUs that lie on one server: a worker's, or, of a worker that no server holds, each.
 std::uint32_t each_of(const View& view, const JobSpec& spec) {
@@ -155,8 +160,31 @@ PolluxPolicy::Member PolluxPolicy::member_of(const View& view, const JobView& jo
   return member;
 }
 
-/// Those that the round may move, the most urgent first; `planned` is the partition without them.
-PolluxPolicy::Members PolluxPolicy::members_of(const View& view, Occupancy& planned) {
+/// Of more than kMostMembers those that the round is about: the most urgent; of equals those that
+/// run, whose GPUs there are to divide; then those with the least service. `outranked` are those of
+/// the others that run and are less urgent.
+void choose_members(std::vector<const JobView*>& jobs, std::vector<const JobView*>& outranked) {
+  if (jobs.size() <= kMostMembers) return;
+  const auto key = [](const JobView* job) {
+    return std::tuple(-std::int64_t{job->spec->priority}, job->placement.empty(),
+                      attained_service(*job), job->submitted, job->order);
+  };
+  const auto end = jobs.begin() + static_cast<std::ptrdiff_t>(kMostMembers);
+  std::ranges::nth_element(jobs, end, {}, key);
+  const std::int32_t least =
+      (*std::ranges::min_element(jobs.begin(), end, {}, [](const JobView* job) {
+        return job->spec->priority;
+      }))->spec->priority;
+  std::copy_if(end, jobs.end(), std::back_inserter(outranked), [&](const JobView* job) {
+    return !job->placement.empty() && job->spec->priority < least;
+  });
+  jobs.erase(end, jobs.end());
+}
+
+/// Those that the round may move, the most urgent first; `planned` is the partition without them
+/// and without those `outranked`.
+PolluxPolicy::Members PolluxPolicy::members_of(const View& view, Occupancy& planned,
+                                               std::vector<const JobView*>& outranked) {
   std::vector<const JobView*> jobs;
   for (const JobView& job : view.waiting) {
     if (!job.blocked) jobs.push_back(&job);
@@ -164,8 +192,11 @@ PolluxPolicy::Members PolluxPolicy::members_of(const View& view, Occupancy& plan
   for (const JobView& job : view.running) {
     if (job.blocked || !lies_here(view.gpus, job.placement) || is_drained(view, job.placement))
       continue;
-    planned.give_back(job.placement, demand_of(*job.spec));
     jobs.push_back(&job);
+  }
+  choose_members(jobs, outranked);
+  for (const auto* some : {&jobs, &outranked}) {
+    for (const JobView* job : *some) planned.give_back(job->placement, demand_of(*job->spec));
   }
   std::sort(jobs.begin(), jobs.end(), [](const JobView* a, const JobView* b) {
     return std::tuple(-std::int64_t{a->spec->priority}, attained_service(*a), a->submitted,
@@ -186,6 +217,7 @@ SharingProblem PolluxPolicy::problem_of(const View& view, std::span<Member> memb
     problem.node_gpus.push_back(free.free_on(ServerId{s}));
     problem.node_means.push_back(means_on(view, free, ServerId{s}));
   }
+  std::map<std::tuple<decltype(JobSpec::gpu_types), Demand, std::uint32_t>, std::size_t> kinds;
   for (Member& member : members) {
     const JobSpec& spec = *member.job->spec;
     const std::uint32_t most = std::max(member.goodput.curve.most_gpus() / member.each, 1U);
@@ -197,13 +229,18 @@ SharingProblem PolluxPolicy::problem_of(const View& view, std::span<Member> memb
     SharingJob one{
         member.each, member.least, member.most,
         restart_factor(seconds(member.job->age(view.now)), member.spent_s, member.delay_s)};
-    const Demand each = demand_of(spec);
-    one.each = each;
-    if (!spec.gpu_types.empty() || each != Demand{}) {
-      for (std::uint32_t s = servers.first; s < servers.last; ++s)
-        one.most_on.push_back(allows(spec, view.topology, ServerId{s})
-                                  ? free.free_on(ServerId{s}, each) / member.each
-                                  : 0);
+    one.each = demand_of(spec);
+    if (!spec.gpu_types.empty() || one.each != Demand{}) {
+      const auto [kind, fresh] = kinds.try_emplace(
+          std::tuple(spec.gpu_types, one.each, member.each), problem.most_on_of.size());
+      one.kind = kind->second;
+      if (fresh) {
+        auto& most_on = problem.most_on_of.emplace_back();
+        for (std::uint32_t s = servers.first; s < servers.last; ++s)
+          most_on.push_back(allows(spec, view.topology, ServerId{s})
+                                ? free.free_on(ServerId{s}, one.each) / member.each
+                                : 0);
+      }
     }
     problem.jobs.push_back(std::move(one));
     problem.now.add(row_of(view, *member.job, member.each));
@@ -220,7 +257,8 @@ SharingProblem PolluxPolicy::problem_of(const View& view, std::span<Member> memb
 void PolluxPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
                               std::vector<Decision>& out) {
   Occupancy planned = view.gpus;
-  Members members = members_of(view, planned);
+  std::vector<const JobView*> outranked;
+  Members members = members_of(view, planned, outranked);
   told_.clear();
   std::vector<Decision> resizes;
   WarmStarts next;
@@ -241,6 +279,13 @@ void PolluxPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
     first = last;
   }
   last_ = std::move(next);
+  for (const JobView* job : outranked) {
+    const Demand each = demand_of(*job->spec);
+    if (all_free(planned, job->placement) && planned.has_means(job->placement, each))
+      planned.take(job->placement, each);
+    else
+      out.emplace_back(Preempt{job->spec->id});
+  }
   out.insert(out.end(), resizes.begin(), resizes.end());
 }
 

@@ -32,6 +32,10 @@ struct PolluxOptions {
 /// plan is carried out. Jobs of several priorities, which the paper does not have: the more urgent
 /// ones divide all GPUs among themselves, and the others what is left. GPU types are not told apart:
 /// a job runs on any that it allows. Jobs on servers that are being drained are left alone.
+///
+/// A round is about at most 1,000 jobs (kMostMembers): the most urgent, of equals those that run
+/// before those that wait, then those with the least attained service. Of the others those that wait
+/// go on waiting, and those that run are left alone, unless more urgent ones are given their GPUs.
 class PolluxPolicy final : public Policy {
  public:
   PolluxPolicy(const PolicyFacts& facts, const PolluxOptions& options);
@@ -68,7 +72,8 @@ class PolluxPolicy final : public Policy {
     BatchSplit split;
   };
 
-  [[nodiscard]] Members members_of(const View& view, Occupancy& planned);
+  [[nodiscard]] Members members_of(const View& view, Occupancy& planned,
+                                   std::vector<const JobView*>& outranked);
   [[nodiscard]] Member member_of(const View& view, const JobView& job);
   [[nodiscard]] SharingProblem problem_of(const View& view, std::span<Member> members,
                                           const Occupancy& free) const;

@@ -186,6 +186,38 @@ TEST_CASE("who finds its GPUs kept by a worker that lies on two servers gets oth
   CHECK(gang.placement.size() == 4);
 }
 
+TEST_CASE("of more jobs than a round is about the most urgent are chosen") {
+  TwoServers home("pollux:population=2,generations=2");
+  JobView& low = home.add(4, 4);
+  JobView& lowest = home.add(4, 4);
+  home.specs[0].priority = 1;
+  home.set(low.spec->id, {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}}, {});
+  home.set(lowest.spec->id, {GpuId{4}, GpuId{5}, GpuId{6}, GpuId{7}}, {});
+  JobView* first = nullptr;
+  for (int i = 0; i < 1'100; ++i) {
+    JobView& job = home.add(1, 1);
+    if (first == nullptr) first = &job;
+    job.served = 1s * (i == 0 ? 0 : i + 1);
+  }
+  // Those that run are among the round's thousand; those that waited with the most service are not.
+  home.round();
+  std::size_t told = 0;
+  for (const JobView& job : home.jobs) told += home.policy->explain(job.spec->id).empty() ? 0 : 1;
+  CHECK(told == 1'000);
+  CHECK(!home.policy->explain(low.spec->id).empty());
+  CHECK(!home.policy->explain(lowest.spec->id).empty());
+  CHECK(!home.policy->explain(first->spec->id).empty());
+  CHECK(home.policy->explain(home.jobs.back().spec->id).empty());
+  // Urgent ones alone are as many as that: who is outranked makes room.
+  for (std::size_t i = 2; i < home.specs.size(); ++i) home.specs[i].priority = 5;
+  for (int round = 0; round < 3; ++round) home.round();
+  CHECK(home.policy->explain(low.spec->id).empty());
+  std::size_t urgent = 0;
+  for (std::size_t i = 2; i < home.jobs.size(); ++i) urgent += home.jobs[i].placement.size();
+  CHECK(urgent > 0);
+  CHECK(low.placement.size() + lowest.placement.size() + urgent <= 8);
+}
+
 TEST_CASE("jobs of a server that is being drained are left alone") {
   TwoServers home;
   JobView& job = home.add(4, 4);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "base/rng.h"
@@ -17,8 +18,8 @@ struct SharingJob {
   std::uint32_t least = 0, most = 1;  ///< replicas; fewer than `least` are none
   /// What is left of its speedup where its row changes, in [0, 1].
   double restart_factor = 1;
-  /// Replicas that a node can hold when nobody else is on it, by node; empty: as its GPUs allow.
-  std::vector<std::uint32_t> most_on = {};
+  /// Which of SharingProblem::most_on_of is its own; nothing: a node's GPUs are all that limits it.
+  std::optional<std::size_t> kind = std::nullopt;
   Demand each = {};  ///< CPUs and memory that it takes of a node with each GPU
 };
 
@@ -27,6 +28,8 @@ struct SharingProblem {
   std::vector<std::uint32_t> node_gpus;
   /// CPUs and memory that all jobs on a node have together, by node; empty: any amount.
   std::vector<Demand> node_means = {};
+  /// Replicas that a node can hold of a job of a kind when nobody else is on it, by node.
+  std::vector<std::vector<std::uint32_t>> most_on_of = {};
   std::vector<SharingJob> jobs;
   SharePlan now;
   /// Of a job on so many nodes with so many replicas, both above 0, over what it has with its fair
@@ -36,7 +39,7 @@ struct SharingProblem {
   [[nodiscard]] std::uint32_t gpus() const noexcept;
   [[nodiscard]] std::uint32_t most_on(std::size_t job, std::uint32_t node) const noexcept {
     const SharingJob& one = jobs[job];
-    return one.most_on.empty() ? node_gpus[node] / one.gpus_per_replica : one.most_on[node];
+    return one.kind ? most_on_of[*one.kind][node] : node_gpus[node] / one.gpus_per_replica;
   }
 };
 

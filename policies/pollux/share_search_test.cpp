@@ -31,6 +31,7 @@ SharingProblem random_problem(Rng& rng) {
   std::vector<std::uint32_t> nodes(1 + rng.below(8));
   for (std::uint32_t& node : nodes) node = rng.below(9);
   const bool has_means = rng.chance(0.5);
+  std::vector<std::vector<std::uint32_t>> most_on_of;
   std::vector<SharingJob> jobs(1 + rng.below(12));
   for (SharingJob& job : jobs) {
     job.gpus_per_replica = 1 + rng.below(2);
@@ -39,11 +40,14 @@ SharingProblem random_problem(Rng& rng) {
     job.restart_factor = rng.uniform();
     if (has_means) job.each = {rng.below(4), rng.below(4)};
     if (rng.chance(0.3)) {
+      job.kind = most_on_of.size();
+      auto& most_on = most_on_of.emplace_back();
       for (const std::uint32_t node : nodes)
-        job.most_on.push_back(rng.below(node / job.gpus_per_replica + 1));
+        most_on.push_back(rng.below(node / job.gpus_per_replica + 1));
     }
   }
   SharingProblem problem = problem_of(std::move(nodes), std::move(jobs));
+  problem.most_on_of = std::move(most_on_of);
   for (std::size_t node = 0; has_means && node < problem.node_gpus.size(); ++node)
     problem.node_means.push_back({rng.below(16), rng.below(16)});
   return problem;
