@@ -24,8 +24,9 @@ struct KnownGoodput {
 /// Measured: a job of which nothing is known gets one GPU, and nobody more than twice as many as it
 /// was measured with, or as many as it asks for where a job of its kind was measured. Given: the
 /// constants that were fitted to its model's measurements (interference/goodput/profiles.h), or to
-/// what the speed model says of it. Either way its noise scale is the one that it says, and a job
-/// that says none, or trains by parameter servers, runs with the batch that it asks for on each GPU.
+/// what the speed model says of it. Its noise scale is the one that it says; given, of a job that
+/// says none, that of the middle of its model's training. A job whose noise scale is not known so, or
+/// that trains by parameter servers, runs with the batch that it asks for on each GPU.
 class JobCurves {
  public:
   JobCurves(bool given, bool adapts) : given_(given), adapts_(adapts) {}

@@ -27,7 +27,7 @@ PolluxOptions read_pollux(OptionReader& reader) {
   PolluxOptions options;
   options.round = from_seconds(reader.number("round", 60, 1, 86'400, "seconds"));
   options.adapts = reader.choice("batch", {"free", "fixed"},
-                                 "free: of jobs that say their noise scale also the batch is "
+                                 "free: of jobs whose noise scale is known also the batch is "
                                  "chosen") == "free";
   options.given = reader.choice("knows", {"measured", "given"},
                                 "measured: of a job's goodput what it was measured at; given: its "

@@ -139,6 +139,19 @@ TEST_CASE("who says its noise gets a batch, and who does not runs as it asks") {
   CHECK(other.allocation.as_asked());
 }
 
+TEST_CASE("who says no noise gets a batch only where that of its model is given") {
+  for (const bool given : {false, true}) {
+    TwoServers home(given ? "pollux:knows=given" : "pollux");
+    JobView& job = home.add(1, 4);
+    for (int round = 0; round < 3; ++round) {
+      home.round();
+      REQUIRE(!job.placement.empty());
+      CHECK(job.allocation.as_asked() == !given);
+      home.measure(job, static_cast<double>(job.placement.size()));
+    }
+  }
+}
+
 TEST_CASE("gangs have all their GPUs or none, urgent ones first") {
   TwoServers home;
   JobView& low = home.add(8, 8);
