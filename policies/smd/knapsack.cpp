@@ -125,6 +125,9 @@ class Filler {
       variables.push_back(f);
     }
     if (variables.empty()) return;
+    // Below the solver's tolerances everything would be as good as the best. The first has most.
+    const double most = program.variables.front().gain;
+    for (auto& variable : program.variables) variable.gain /= most;
     for (std::size_t r = 0; r < left.size(); ++r) program.rows[r].high = std::max(left[r], 0.0);
     for (const std::vector<std::uint32_t>& forms : of_item) {
       if (forms.size() < 2) continue;

@@ -86,6 +86,18 @@ TEST_CASE("more capacity: what was in fits still, so the best of both answers ne
   CHECK(fell < 30);
 }
 
+TEST_CASE("the unit of gains does not matter, however small they are") {
+  Rng rng(3);
+  for (int i = 0; i < 100; ++i) {
+    Knapsack k = random_knapsack(rng, 14, 2);
+    const KnapsackAnswer answer = fill_knapsack(k, {0, 1'000'000});
+    for (Knapsack::Item& item : k.items) {
+      for (Knapsack::Choice& c : item) c.gain *= 0x1p-33;  // exact, about 1e-10
+    }
+    REQUIRE(fill_knapsack(k, {0, 1'000'000}) == answer);
+  }
+}
+
 TEST_CASE("nothing fits, nothing gains, one job of two forms") {
   Knapsack k;
   k.capacity = {4, 4};
