@@ -129,7 +129,8 @@ class Smd final : public Division {
     }
     const double restart = share.now > 0 ? restart_cost_s(*job.spec, options_.restart_s) : 0;
     for (const TaskCounts& size : choices_.sizes(call, *job.spec)) {
-      if (size.workers >= share.least && size.workers <= share.most && size != now)
+      // Who keeps its workers keeps its place, and its servers with it.
+      if (size.workers >= share.least && size.workers <= share.most && size.workers != now.workers)
         add(size, restart);
     }
     if (!options_.sizes.menu && forms.size() > 1) {

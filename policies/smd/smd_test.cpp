@@ -4,6 +4,7 @@
 #include "interference/models.h"
 #include "policies/elastic/elastic_jobs_test.h"
 #include "policies/testing/test_world.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -69,6 +70,27 @@ TEST_CASE("the knapsack takes the jobs that together end soonest") {
   REQUIRE(out.size() == 2);
   CHECK(std::get<Start>(out[0]).job != JobId{1, 1});
   CHECK(std::get<Start>(out[1]).job != JobId{1, 1});
+}
+
+TEST_CASE("who keeps its workers keeps its parameter servers, and the knapsack knows it") {
+  const Topology topology = servers(1);
+  const auto policy = make_policy_registry().make("smd:limit=most,restart=0").value();
+  const auto speed = make_analytic_speed(topology);
+  const TraceJob job = served(1, 0, 4, 3600);
+  std::vector<std::string> anew;
+  (void)first_round("smd:limit=most", topology, {job}, &anew);
+  REQUIRE(anew.at(0).find("and 1 parameter server:") == std::string::npos);
+  std::vector<JobView> running(1);
+  running[0].spec = &job.spec;
+  for (std::uint32_t g = 0; g < 4; ++g) running[0].placement.push_back(GpuId{g});
+  running[0].allocation = {4, 1, 0, 0, false};
+  Occupancy gpus(topology, {0, 1});
+  gpus.take(running[0].placement, demand_of(job.spec));
+  const View view{topology, gpus, {}, running, {}, *speed, Instant{}, AgentId{0}};
+  Rng rng(1);
+  CHECK(policy->decide(view, {TriggerKind::round}, rng).empty());
+  CHECK(policy->explain(job.spec.id).at(0).find("with 4 workers and 1 parameter server:") !=
+        std::string::npos);
 }
 
 TEST_CASE("with a menu a job is smaller where that lets another one in") {
