@@ -10,6 +10,7 @@ namespace starling {
 
 struct ForkedCopies::Fork {
   Forking* from = nullptr;
+  std::pair<ServerId, std::uint32_t> first;       // copy, as the market has it; workers
   std::map<ServerId, std::uint32_t> copies, now;  // workers; as planned, and as it runs
   std::map<ServerId, Placement> taken;            // of `copies`, in the plan
   double sum = 0, sum_now = 0;                    // of their paces
@@ -61,15 +62,20 @@ ForkedCopies::Fork ForkedCopies::begin(const View& view, Forking& forking) {
   Fork fork;
   fork.from = &forking;
   const JobSpec& job = *forking.job->spec;
-  for (const auto& [server, workers] : forking.chosen->offer.parts) {
-    fork.copies[server] = workers;
-    fork.sum += pace(view, job, server, workers);
-  }
+  const GangOffer& offer = forking.chosen->offer;
+  const auto [at, part] = offer.parts.front();
+  fork.first = {at, offer.gpus_of(part, job.gpus_per_worker) / job.gpus_per_worker};
+  fork.copies = {fork.first};
+  fork.sum = pace(view, job, at, fork.first.second);
   std::map<ServerId, std::uint32_t> gpus;
   for (const GpuId gpu : forking.job->placement) ++gpus[view.topology.server_of(gpu)];
+  // One gang over several servers is no copies, and a worker of it may be cut in two.
+  if (!forking.job->allocation.averaged && gpus.size() > 1) return fork;
   for (const auto& [server, on] : gpus) {
-    fork.now[server] = on / job.gpus_per_worker;
-    fork.sum_now += pace(view, job, server, on / job.gpus_per_worker);
+    const std::uint32_t workers = on / job.gpus_per_worker;
+    if (workers == 0) continue;
+    fork.now[server] = workers;
+    fork.sum_now += pace(view, job, server, workers);
   }
   if (fork.now.size() > 1) fork.sum_now *= efficiency_;
   return fork;
@@ -109,18 +115,17 @@ void ForkedCopies::finish(const View& view, Fork& fork, Occupancy& planned) {
     for (const auto& [server, part] : fork.taken) planned.give_back(part, gang.each);
     const bool sooner = gang.rest(all_of(fork), true) < gang.rest(fork.sum_now, false);
     const bool there = std::ranges::all_of(fork.now, [&](const auto& copy) {
-      const auto own = offer.parts.front();
-      const std::uint32_t has = own.first == copy.first ? own.second : 0;
+      const std::uint32_t has = fork.first.first == copy.first ? fork.first.second : 0;
       return planned.free_on(copy.first, gang.each) / job.gpus_per_worker + has >= copy.second;
     });
-    const auto first = fork.now.find(offer.parts.front().first);
-    const bool first_stays = first != fork.now.end() && first->second == offer.parts.front().second;
+    const auto first = fork.now.find(fork.first.first);
+    const bool first_stays = first != fork.now.end() && first->second == fork.first.second;
     if (!sooner && there && first_stays) {
       fork.taken.clear();
-      fork.copies = {offer.parts.front()};
+      fork.copies = {fork.first};
       fork.sum = pace(view, job, first->first, first->second);
       for (const auto& [server, workers] : fork.now) {
-        if (server != offer.parts.front().first) add(view, fork, server, workers, planned);
+        if (server != fork.first.first) add(view, fork, server, workers, planned);
       }
     } else {
       for (const auto& [server, part] : fork.taken) planned.take(part, gang.each);
@@ -128,8 +133,11 @@ void ForkedCopies::finish(const View& view, Fork& fork, Occupancy& planned) {
   }
   offer.parts.assign(fork.copies.begin(), fork.copies.end());
   offer.stays = fork.copies == fork.now;
+  if (offer.stays) {
+    for (auto& [server, part] : offer.parts) part *= job.gpus_per_worker;
+  }
   offer.copies = offer.parts.size() > 1;
-  offer.rest = gang.rest(all_of(fork), !offer.stays && !fork.now.empty());
+  offer.rest = gang.rest(all_of(fork), !offer.stays && !fork.from->job->placement.empty());
   offer.utility = gang.utility(offer.rest);
 }
 

@@ -46,8 +46,8 @@ void GpuMarket::consider(const GangJob& job, GangOffer offer,
                          std::optional<GangOffer>& best) const {
   const double rounds = rounds_of(offer.rest);
   offer.utility = job.utility(offer.rest);
-  for (const auto& [server, workers] : offer.parts)
-    offer.cost += price(server, rounds) * workers * job.gpus_per_worker;
+  for (const auto& [server, part] : offer.parts)
+    offer.cost += price(server, rounds) * offer.gpus_of(part, job.gpus_per_worker);
   if (!best || offer.payoff() > best->payoff()) best = std::move(offer);
 }
 
@@ -57,10 +57,9 @@ void GpuMarket::stay(const GangJob& job, std::optional<GangOffer>& best) const {
   offer.stays = true;
   std::map<ServerId, std::uint32_t> on;
   for (const GpuId gpu : job.now) ++on[gpus_->topology().server_of(gpu)];
-  for (const auto& [server, here] : on)
-    offer.parts.emplace_back(server, std::max(here / job.gpus_per_worker, 1U));
-  for (const auto& [server, workers] : offer.parts) {
-    if (room(server, job) < workers) return;
+  offer.parts.assign(on.begin(), on.end());
+  for (const auto& [server, here] : offer.parts) {
+    if (gpus_->free_on(server, job.each) < here) return;
   }
   offer.rest = job.rest(job.pace_now, false);
   consider(job, std::move(offer), best);
@@ -140,8 +139,8 @@ std::optional<GangOffer> GpuMarket::best(const GangJob& job) const {
 Placement GpuMarket::take(const GangJob& job, const GangOffer& offer) {
   const double rounds = rounds_of(offer.rest);
   Placement taken;
-  for (const auto& [server, workers] : offer.parts) {
-    const std::uint32_t gpus = workers * job.gpus_per_worker;
+  for (const auto& [server, size] : offer.parts) {
+    const std::uint32_t gpus = offer.gpus_of(size, job.gpus_per_worker);
     const auto part = gpus_->free_gpus(server, gpus);
     taken.insert(taken.end(), part.begin(), part.end());
     std::vector<Hold>& holds = at(server).holds;
@@ -153,9 +152,9 @@ Placement GpuMarket::take(const GangJob& job, const GangOffer& offer) {
 
 void GpuMarket::give_back(const GangJob& job, const GangOffer& offer, const Placement& taken) {
   gpus_->give_back(taken, job.each);
-  for (const auto& [server, workers] : offer.parts) {
+  for (const auto& [server, size] : offer.parts) {
     std::vector<Hold>& holds = at(server).holds;
-    const Hold its{rounds_of(offer.rest), workers * job.gpus_per_worker};
+    const Hold its{rounds_of(offer.rest), offer.gpus_of(size, job.gpus_per_worker)};
     holds.erase(std::ranges::find(holds, its));
   }
 }

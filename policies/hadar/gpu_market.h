@@ -13,13 +13,19 @@ namespace starling {
 
 /// Where a gang could start now, and what it would pay.
 struct GangOffer {
-  std::vector<std::pair<ServerId, std::uint32_t>> parts;  ///< workers; ascending by server
-  double rest = 0;                                        ///< rounds until the job is over
+  /// Workers, or with `stays` the GPUs that it has there, for a worker may be cut over servers;
+  /// ascending by server.
+  std::vector<std::pair<ServerId, std::uint32_t>> parts;
+  double rest = 0;  ///< rounds until the job is over
   double utility = 0;
   double cost = 0;      ///< of all its GPUs for all these rounds
   bool stays = false;   ///< where it runs
   bool copies = false;  ///< each part is a copy of the job, and they are averaged
   [[nodiscard]] double payoff() const noexcept { return utility - cost; }
+  /// That a part so large is, of a gang whose workers have so many each.
+  [[nodiscard]] std::uint32_t gpus_of(std::uint32_t part, std::uint32_t each) const noexcept {
+    return stays ? part : part * each;
+  }
 };
 
 /// GPUs of a partition for the rounds to come, with a price each: the dual problem of who runs

@@ -8,6 +8,7 @@
 #include "policies/builtin.h"
 #include "policies/elastic/round_memory.h"
 #include "policies/parts/evict.h"
+#include "scheduling/feedback.h"
 
 namespace starling {
 namespace {
@@ -74,7 +75,7 @@ HadarPolicy::Entry HadarPolicy::entry_of(const View& view, const JobView& job) {
   if (options_.utility == HadarOptions::Utility::makespan) gang.weight = gang.left * gang.left;
   gang.restart = restart_cost_s(spec, options_.restart_s) / round_s;
   gang.now = job.placement;
-  if (!job.allocation.averaged) {
+  if (!job.allocation.averaged || !may_fork(spec)) {
     const auto profile = profile_of(spec, static_cast<std::uint32_t>(job.placement.size()));
     if (!job.placement.empty())
       gang.pace_now = progress_rate(view.speed, profile, job.placement, {}, job.allocation);
@@ -91,6 +92,16 @@ HadarPolicy::Entry HadarPolicy::entry_of(const View& view, const JobView& job) {
     gang.now = std::move(part);
   }
   return entry;
+}
+
+bool HadarPolicy::may_fork(const JobSpec& job) const {
+  return options_.forks && job.run.copies && !no_copies_.contains(job.id);
+}
+
+void HadarPolicy::refused(const Feedback& feedback) {
+  const auto* start = std::get_if<Start>(&feedback.decision);
+  if (start == nullptr || !start->allocation.averaged) return;
+  if (feedback.why == DecisionFault::wrong_size) no_copies_[start->job] = kRoundsWithoutCopies;
 }
 
 std::vector<std::string> HadarPolicy::explain(JobId job) const {

@@ -40,11 +40,14 @@ struct HadarOptions {
 /// HadarE: jobs that may be forked (RunDetails::copies) then get further copies, each on a server
 /// of its own, of what is left (ForkedCopies).
 ///
-/// Of more than kMostPriced jobs of one urgency those are asked that would gain most for each GPU
-/// and round at their fastest; the others go on while nobody needs their GPUs, and wait otherwise.
+/// Of more than kMostPriced jobs the most urgent are asked, and of equally urgent ones those that
+/// would gain most for each GPU and round at their fastest; the others go on while nobody needs their GPUs, and wait otherwise.
 class HadarPolicy final : public Policy, public QueueOrder {
  public:
   static constexpr std::size_t kMostPriced = 1000;
+  /// For which a job has no further copies once the core has refused them, as it does where an
+  /// executor knows no allocations.
+  static constexpr std::uint32_t kRoundsWithoutCopies = 100;
 
   explicit HadarPolicy(const HadarOptions& options);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
@@ -55,6 +58,7 @@ class HadarPolicy final : public Policy, public QueueOrder {
     return a.spec->priority > b.spec->priority;
   }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
+  void refused(const Feedback& feedback) override;
   /// How much of each job is done, and when the round began.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
@@ -71,11 +75,12 @@ class HadarPolicy final : public Policy, public QueueOrder {
   void observe(const View& view);
   void plan_round(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   [[nodiscard]] std::vector<Entry> enter(const View& view, Occupancy& planned);
+  [[nodiscard]] bool may_fork(const JobSpec& job) const;
   [[nodiscard]] Entry entry_of(const View& view, const JobView& job);
   [[nodiscard]] std::vector<PriceRange> price_ranges(const View& view,
                                                      const std::vector<Entry>& all) const;
   [[nodiscard]] std::vector<std::size_t> priced(const std::vector<Entry>& all, std::size_t first,
-                                                std::size_t last) const;
+                                                std::size_t last, std::size_t most) const;
   [[nodiscard]] std::vector<ChosenGang> choose(const View& view, const std::vector<Entry>& all,
                                                Occupancy& planned);
   void settle(const View& view, const std::vector<Entry>& all,
@@ -90,6 +95,7 @@ class HadarPolicy final : public Policy, public QueueOrder {
   ElasticProgress progress_;
   GangPaces paces_;
   ForkedCopies copies_;
+  std::map<JobId, std::uint32_t> no_copies_;  // for so many rounds
   std::uint64_t speed_version_ = 0;
   std::map<JobId, std::string> why_;  // of the last round
 };

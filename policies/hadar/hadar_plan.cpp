@@ -83,19 +83,19 @@ std::vector<PriceRange> HadarPolicy::price_ranges(const View& view,
   return ranges;
 }
 
-/// Of one urgency, in order of submission.
+/// `most` of one urgency, in order of submission.
 std::vector<std::size_t> HadarPolicy::priced(const std::vector<Entry>& all, std::size_t first,
-                                             std::size_t last) const {
+                                             std::size_t last, std::size_t most) const {
   std::vector<std::size_t> out;
   for (std::size_t i = first; i < last; ++i) out.push_back(i);
-  if (out.size() <= kMostPriced) return out;
+  if (out.size() <= most) return out;
   const auto gain = [&](std::size_t i) {
     const GangJob& gang = all[i].gang;
     const double rest = gang.rest(extremes(gang).first, false);
     return gang.utility(rest) / (gang.gpus() * rounds_of(rest));
   };
   std::ranges::stable_sort(out, std::ranges::greater{}, gain);
-  out.resize(kMostPriced);
+  out.resize(most);
   std::ranges::sort(out);
   return out;
 }
@@ -105,11 +105,13 @@ std::vector<ChosenGang> HadarPolicy::choose(const View& view, const std::vector<
                                             Occupancy& planned) {
   GpuMarket market(planned, price_ranges(view, all));
   std::vector<ChosenGang> chosen;
-  for (std::size_t first = 0; first < all.size();) {
+  std::size_t room = kMostPriced;
+  for (std::size_t first = 0; first < all.size() && room > 0;) {
     std::size_t last = first;
     while (last < all.size() && all[last].job->spec->priority == all[first].job->spec->priority)
       ++last;
-    const std::vector<std::size_t> asked = priced(all, first, last);
+    const std::vector<std::size_t> asked = priced(all, first, last, room);
+    room -= asked.size();
     std::vector<GangJob> gangs;
     for (const std::size_t i : asked) gangs.push_back(all[i].gang);
     std::vector<ChosenGang> of_class = choose_gangs(market, gangs);
@@ -127,7 +129,7 @@ std::vector<ChosenGang> HadarPolicy::choose(const View& view, const std::vector<
   std::vector<ForkedCopies::Forking> forks;
   for (ChosenGang& gang : chosen) {
     const Entry& entry = all[gang.job];
-    if (entry.job->spec->run.copies && gang.offer.parts.size() == 1)
+    if (may_fork(*entry.job->spec) && gang.offer.parts.size() == 1)
       forks.push_back({entry.job, &entry.gang, &gang});
   }
   copies_.extend(view, forks, planned);
@@ -174,9 +176,10 @@ void HadarPolicy::settle(const View& view, const std::vector<Entry>& all,
   }
   for (const JobView& job : view.waiting) {
     if (job.blocked || plan.contains(job.spec->id)) continue;
-    // A worker that no server holds, or what was not asked.
+    // What was not asked, or a gang whose workers cannot all be whole, however empty it is here.
     auto found = place(planned, rounds_.shape(), *job.spec, Fit::node);
-    if (!found) found = place(planned, rounds_.shape(), *job.spec, Fit::count);
+    const bool cut = job.spec->gpus_per_worker <= 1 || !goes_anywhere(entry_of(view, job).gang);
+    if (!found && cut) found = place(planned, rounds_.shape(), *job.spec, Fit::count);
     if (!found) continue;
     planned.take(*found, demand_of(*job.spec));
     plan.add({job.spec->id, std::move(*found)});
@@ -184,6 +187,8 @@ void HadarPolicy::settle(const View& view, const std::vector<Entry>& all,
 }
 
 void HadarPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<Decision>& out) {
+  for (auto& [job, rounds] : no_copies_) --rounds;
+  std::erase_if(no_copies_, [](const auto& job) { return job.second == 0; });
   Occupancy planned = view.gpus;
   const std::vector<Entry> all = enter(view, planned);
   const Occupancy open = planned;

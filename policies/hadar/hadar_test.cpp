@@ -3,11 +3,15 @@
 
 #include <doctest/doctest.h>
 
+#include <set>
+
 #include "base/test_data.h"
 #include "interference/models.h"
 #include "policies/gavel/test_gavel_world.h"
 #include "policies/testing/test_world.h"
+#include "scheduling/feedback.h"
 #include "topology/generate/generate.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -71,6 +75,151 @@ TEST_CASE("gangs that nothing has changed for keep their GPUs, round after round
     CHECK(world.jobs[2].starts <= 3);  // it moves to the V100s that become free
     CHECK(world.preemptions <= 2);
   }
+}
+
+/// A view of two servers of four V100s, where the first job runs on `now` and the others wait.
+struct TwoServers {
+  TwoServers(std::vector<TraceJob> all, const Placement& now, const Allocation& how = {})
+      : jobs(std::move(all)) {
+    running[0].spec = &jobs[0].spec;
+    running[0].placement = now;
+    running[0].allocation = how;
+    gpus.take(now, demand_of(jobs[0].spec));
+    for (std::size_t i = 1; i < jobs.size(); ++i) {
+      waiting.emplace_back();
+      waiting.back().spec = &jobs[i].spec;
+      waiting.back().order = i;
+    }
+  }
+  static Topology make() {
+    GeneratorOptions options;
+    options.groups = {{2, "V100"}};
+    options.gpus_per_server = 4;
+    return generate_flat(options).value();
+  }
+  [[nodiscard]] View view() const {
+    return {topology, gpus, waiting, running, {}, *speed, Instant{}, AgentId{0}};
+  }
+
+  std::vector<TraceJob> jobs;
+  Topology topology = make();
+  std::unique_ptr<SpeedModel> speed = make_analytic_speed(topology);
+  Occupancy gpus{topology, {0, 2}};
+  std::vector<JobView> running{1}, waiting;
+};
+
+/// The GPUs of all that start are other ones than those of the running job, unless it is stopped.
+void check_rounds_of(const std::vector<Decision>& out, const Placement& now, std::size_t starts) {
+  std::set<GpuId> taken(now.begin(), now.end());
+  std::size_t started = 0;
+  for (const Decision& d : out) {
+    REQUIRE(std::holds_alternative<Start>(d));
+    ++started;
+    for (const GpuId gpu : std::get<Start>(d).placement) CHECK(taken.insert(gpu).second);
+  }
+  CHECK(started == starts);
+}
+
+TEST_CASE("who stays has the very GPUs that it has, though a worker of it is cut in two") {
+  std::vector<TraceJob> jobs = {rigid(1, 0, 2, 60)};
+  jobs[0].spec.gpus_per_worker = 2;
+  for (std::uint64_t id = 2; id <= 7; ++id) jobs.push_back(rigid(id, 0, 1, 6000));
+  const Placement now = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{4}};
+  const TwoServers world(jobs, now);
+  HadarOptions options;
+  options.restart_s = 80'000;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 4);
+}
+
+TEST_CASE("a worker is cut in two for nobody who has room to be whole") {
+  std::vector<TraceJob> jobs = {rigid(1, 0, 4, 60), rigid(2, 0, 2, 6000)};
+  jobs[1].spec.gpus_per_worker = 2;
+  const Placement now = {GpuId{0}, GpuId{4}, GpuId{5}, GpuId{6}};
+  const TwoServers world(jobs, now);
+  HadarOptions options;
+  options.restart_s = 80'000;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 0);
+}
+
+TEST_CASE("copies that hadare started go on whole under hadar, which has none itself") {
+  std::vector<TraceJob> jobs = {rigid(1, 0, 2, 60)};
+  jobs[0].spec.run.copies = true;
+  for (std::uint64_t id = 2; id <= 7; ++id) jobs.push_back(rigid(id, 0, 1, 6000));
+  const Placement now = {GpuId{0}, GpuId{1}, GpuId{4}, GpuId{5}};
+  const TwoServers world(jobs, now, {4, 0, 0, 0, true});
+  HadarOptions options;
+  options.restart_s = 80'000;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 4);
+}
+
+TEST_CASE("a gang that lies over two servers, its worker in two, is no two copies") {
+  std::vector<TraceJob> jobs = {rigid(1, 0, 2, 60'000)};
+  jobs[0].spec.gpus_per_worker = 2;
+  jobs[0].spec.run.copies = true;
+  TwoServers world(jobs, {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{4}});
+  world.gpus.take(Placement{GpuId{5}, GpuId{6}, GpuId{7}});
+  HadarOptions options;
+  options.forks = true;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  const auto out = policy.decide(world.view(), {TriggerKind::arrival}, rng);
+  REQUIRE(out.size() == 1);
+  CHECK(std::holds_alternative<Preempt>(out[0]));  // to one server
+  CHECK(policy.explain(JobId{1, 1}).at(0).find("copies") == std::string::npos);
+}
+
+TEST_CASE("a job whose copies the core refuses runs without them") {
+  const Topology topology = one_gpu_servers({{2, "V100"}});
+  const auto speed = make_analytic_speed(topology);
+  const Occupancy gpus(topology, {0, 2});
+  TraceJob job = rigid(1, 0, 1, 600);
+  job.spec.run.copies = true;
+  std::vector<JobView> waiting(1);
+  waiting[0].spec = &job.spec;
+  const View view{topology, gpus, waiting, {}, {}, *speed, Instant{}, AgentId{0}};
+  HadarOptions options;
+  options.forks = true;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  const auto copies = policy.decide(view, {TriggerKind::arrival}, rng);
+  REQUIRE(copies.size() == 1);
+  CHECK(std::get<Start>(copies[0]).allocation.averaged);
+  policy.refused({copies[0], DecisionFault::wrong_size});
+  const View later{topology, gpus, waiting, {}, {}, *speed, Instant{} + options.round, AgentId{0}};
+  const auto one = policy.decide(later, {TriggerKind::round}, rng);
+  REQUIRE(one.size() == 1);
+  CHECK(std::get<Start>(one[0]).allocation.as_asked());
+  CHECK(std::get<Start>(one[0]).placement.size() == 1);
+}
+
+TEST_CASE("the most jobs that a round asks is of all, the most urgent first") {
+  GeneratorOptions one;
+  one.groups = {{1, "V100"}};
+  one.gpus_per_server = HadarPolicy::kMostPriced + 1;
+  const Topology topology = generate_flat(one).value();
+  const auto speed = make_analytic_speed(topology);
+  const Occupancy gpus(topology, {0, 1});
+  std::vector<TraceJob> jobs;
+  for (std::size_t i = 0; i <= HadarPolicy::kMostPriced; ++i) {
+    jobs.push_back(rigid(i + 1, 0, 1, 6000));
+    jobs.back().spec.cpus_per_worker = 0;
+    jobs.back().spec.priority = i == 0 ? 0 : 1;
+  }
+  std::vector<JobView> waiting(jobs.size());
+  for (std::size_t i = 0; i < jobs.size(); ++i)
+    waiting[i].spec = &jobs[i].spec, waiting[i].order = i;
+  const View view{topology, gpus, waiting, {}, {}, *speed, Instant{}, AgentId{0}};
+  HadarPolicy policy({});
+  Rng rng(1);
+  (void)policy.decide(view, {TriggerKind::arrival}, rng);
+  CHECK(policy.explain(JobId{1, 2}).at(0).find("payoff ") == 0);
+  CHECK(policy.explain(JobId{1, 1}).at(0).find("no GPUs") == 0);  // it gets what is left
 }
 
 TEST_CASE("why a job got what it got is told") {
