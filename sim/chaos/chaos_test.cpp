@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "gnn/registry.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
 #include "sim/test_registry.h"
@@ -125,6 +126,8 @@ TEST_CASE("seeds that once failed do not") {
   REQUIRE(source != nullptr);
   std::ifstream file(std::string(source) + "/sim/chaos_seeds.txt");
   REQUIRE(file);
+  PolicyRegistry policies = make_policy_registry();  // those that the command draws from
+  add_gnn_policies(policies);
   int seeds = 0;
   for (std::string line; std::getline(file, line);) {
     const std::string arguments = line.substr(0, line.find('#'));
@@ -132,7 +135,7 @@ TEST_CASE("seeds that once failed do not") {
     CAPTURE(line);
     const auto options = parse_chaos_arguments(arguments);
     REQUIRE(options.ok());
-    const auto run = run_chaos_seed(options.value().first_seed, registry(), options.value());
+    const auto run = run_chaos_seed(options.value().first_seed, policies, options.value());
     REQUIRE(run.ok());
     CHECK_FALSE(run.value().failure.has_value());
     ++seeds;
