@@ -109,9 +109,10 @@ void HomeStep::look_for_turn() {
   if (oldest != nullptr) open_turn(s.home.jobs.at(oldest->spec->id));
 }
 
-/// Its own partition first, then those that are whole. Owners that speak the first protocol take a
-/// claim for a bid, so they are left out: homes that each claimed their own partition alone would
-/// keep one another from everything for ever.
+/// Its own partition first, then those that are whole. Of those that are not is told how many GPUs
+/// are out of service, not which: if such are claimed, after a turn in vain, so are all others.
+/// Owners that speak the first protocol take a claim for a bid, so they are left out: homes that
+/// each claimed their own partition alone would keep one another from everything for ever.
 void HomeStep::open_turn(Job& job) {
   if (s.config.protocol < 2) return;
   std::vector<const PeerState*> order;
@@ -125,12 +126,14 @@ void HomeStep::open_turn(Job& job) {
   order.insert(order.begin(), &s.flock.peers[me().value]);
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;
+  bool all_whole = true;
   for (const PeerState* peer : order) {
-    if (room >= job.spec->gpus()) break;
+    if (room >= job.spec->gpus() && (all_whole || job.turns == 0)) break;
     const bool here = peer->peer.agent == me();
     const std::uint32_t most = here ? most_here(*job.spec) : most_there(*peer, *job.spec);
     if (most == 0) continue;
     room += most;
+    all_whole = all_whole && (here || !peer->digest || peer->digest->out_of_service == 0);
     claimed.push_back(peer->peer.partition.id);
   }
   if (room < job.spec->gpus()) return;

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "agents/explain/describe.h"
@@ -61,11 +62,16 @@ struct Stream {
 /// One of three homes with four GPUs each. It has heard from the others how many of theirs are out
 /// of service, and no heartbeat falls into its patience.
 struct HeardHome {
-  HeardHome(std::uint32_t out_of_first, std::uint32_t out_of_second) {
+  HeardHome(std::uint32_t out_of_first, std::uint32_t out_of_second)
+      : out{out_of_first, out_of_second} {
+    hear();
+  }
+  void hear() {
+    ++heard;
     for (const std::uint32_t agent : {1U, 2U}) {
-      Digest digest{{PartitionId{agent}, Epoch{1}}, 1};
+      Digest digest{{PartitionId{agent}, Epoch{1}}, heard};
       digest.gpus = 4;
-      digest.out_of_service = agent == 1 ? out_of_first : out_of_second;
+      digest.out_of_service = out[agent - 1];
       home.hear(AgentId{agent}, digest);
     }
   }
@@ -74,6 +80,8 @@ struct HeardHome {
     config.timers.heartbeat = kGangPatience;
     return config;
   }
+  std::array<std::uint32_t, 2> out;
+  std::uint64_t heard = 0;
   ScriptedHome home{3, config()};
 };
 
@@ -262,6 +270,23 @@ TEST_CASE("partitions that are whole are claimed before others") {
   home.tick(kGangPatience);
   REQUIRE(home.job(1).round() != nullptr);
   CHECK(home.job(1).round()->claimed == std::vector{PartitionId{0}, PartitionId{2}});
+}
+
+TEST_CASE("after a turn in vain, where GPUs are out of service, all partitions are claimed") {
+  for (const std::uint32_t out : {0U, 1U}) {
+    HeardHome heard(out, out);
+    ScriptedHome& home = heard.home;
+    home.submit(1, 7);  // four here, and three there
+    home.tick(kGangPatience);
+    REQUIRE(home.job(1).round() != nullptr);
+    REQUIRE(home.job(1).round()->claimed.size() == 2);
+    home.tick(10s);
+    REQUIRE(home.job(1).turns == 1);
+    heard.hear();
+    home.tick(kGangPatience);  // the next heartbeat
+    REQUIRE(home.job(1).round() != nullptr);
+    CHECK(home.job(1).round()->claimed.size() == (out == 0 ? 2 : 3));
+  }
 }
 
 TEST_CASE("a gang that is cancelled in its turn lets go of what it claims") {

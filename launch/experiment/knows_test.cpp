@@ -63,9 +63,11 @@ TEST_CASE("who declares to know no estimates decides the same without; the other
     for (const PolicyVariant& variant : variants_of(entry)) {
       std::string text = name;
       if (!variant.option.empty()) text += ":" + variant.option + "=" + variant.value;
-      // A few events are enough to see it.
-      if (name == "marl-search")
-        text += (variant.option.empty() ? ":" : ",") + std::string("events=500");
+      // A few events, a short search and few rounds are enough to see it.
+      const std::string more = variant.option.empty() ? ":" : ",";
+      if (name == "marl-search") text += more + "events=500";
+      if (name == "pollux") text += more + "population=8,generations=4,round=600";
+      if (name == "sia") text += more + "round=600";
       CAPTURE(text);
       if (variant.knows == LengthSource::truth) continue;  // estimates are the least that it knows
       const bool told = variant.knows == LengthSource::estimates ||
