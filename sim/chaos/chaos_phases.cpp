@@ -270,8 +270,11 @@ ChaosPhases::Wrong ChaosPhases::untrue() {
   const std::optional<JobPhase> end = world_.end_of(largest_waiting_);
   if (end == JobPhase::finished || end == JobPhase::cancelled) return std::nullopt;
   if (world_.users().cancelled(largest_waiting_)) return std::nullopt;
-  if (world_.hardware().jobs()[world_.hardware().row_of(largest_waiting_)].failed)
-    return std::nullopt;
+  const JobTruth& truth = world_.hardware().jobs()[world_.hardware().row_of(largest_waiting_)];
+  const bool once = std::ranges::any_of(input_.trace.jobs, [&](const TraceJob& row) {
+    return row.spec.id == largest_waiting_ && row.spec.no_requeue;
+  });
+  if (truth.failed || (once && truth.attempts > 0)) return std::nullopt;
   const JobOutcome* largest = world_.users().find(largest_waiting_);
   return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
                         " ended as " + name_of(end.value_or(JobPhase::unknown)) + ", " +
