@@ -37,14 +37,19 @@ BatchChoice best_batch(const StepTime& time, const NoiseScale& noise, const Batc
   });
 }
 
+double goodput(const StepTime& time, double phi, double own_batch,
+               const StepShape& shape) noexcept {
+  const double efficiency = phi > 0 ? statistical_efficiency(phi, own_batch, shape.batch()) : 1;
+  return time.throughput(shape) * efficiency;
+}
+
 BatchChoice best_batch(const StepTime& time, double phi, const BatchLimits& limits,
                        const StepShape& where) noexcept {
   StepShape shape = where;
   return best_split(limits, where.replicas, [&](const BatchSplit& split) {
     shape.local_batch = split.local_batch;
     shape.accumulation = split.accumulation;
-    const double efficiency = phi > 0 ? statistical_efficiency(phi, limits.own, shape.batch()) : 1;
-    return time.throughput(shape) * efficiency;
+    return goodput(time, phi, limits.own, shape);
   });
 }
 

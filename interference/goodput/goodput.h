@@ -37,6 +37,11 @@ struct BatchSplit {
 [[nodiscard]] double goodput(const StepTime& time, const NoiseScale& noise, double done,
                              const StepShape& shape) noexcept;
 
+/// The same where the noise scale is known as a number, relative to a batch; 0: none is, and each
+/// sample counts.
+[[nodiscard]] double goodput(const StepTime& time, double phi, double own_batch,
+                             const StepShape& shape) noexcept;
+
 /// The split for which `value` is highest, and that; 0 where so many replicas have no batch at all, since
 /// even the least of each is more than the largest.
 struct BatchChoice {

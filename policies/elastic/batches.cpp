@@ -6,19 +6,10 @@
 
 #include "interference/goodput/profiles.h"
 #include "interference/profile.h"
+#include "policies/parts/server_count.h"
 
 namespace starling {
 namespace {
-
-std::uint32_t servers_of(const Topology& topology, const Placement& placement) {
-  std::uint32_t servers = 0;
-  for (std::size_t i = 0; i < placement.size(); ++i) {
-    const bool same =
-        i > 0 && topology.server_of(placement[i]) == topology.server_of(placement[i - 1]);
-    if (!same) ++servers;
-  }
-  return servers;
-}
 
 Allocation search(const View& view, const JobSpec& job, const Placement& placement) {
   const GoodputProfile* known = goodput_profile(model_profile(job.model));
@@ -48,7 +39,7 @@ Allocation search(const View& view, const JobSpec& job, const Placement& placeme
 
 Allocation BatchChoices::best(const View& view, const JobSpec& job, const Placement& placement) {
   if (placement.empty()) return {};
-  return known_.of(view.topology, job, placement, servers_of(view.topology, placement),
+  return known_.of(view.topology, job, placement, server_count(view.topology, placement),
                    [&] { return search(view, job, placement); });
 }
 

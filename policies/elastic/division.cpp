@@ -56,11 +56,6 @@ std::optional<Placement> ElasticPlaces::of(const Division& division, const Elast
                     [&] { return division.find_workers(call, call.empty, job, workers); });
 }
 
-double restart_cost_s(const JobSpec& job, double otherwise) {
-  const double own = seconds(job.run.save + job.run.restore);
-  return own > 0 ? own : otherwise;
-}
-
 double ElasticSpeeds::rest_on_s(const View& view, const ElasticShare& share,
                                 const Placement& placement, const Allocation& how) {
   const JobProfile profile =

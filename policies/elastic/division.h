@@ -135,7 +135,5 @@ class ElasticPlaces {
 [[nodiscard]] std::optional<Placement> place_on_fastest(const ElasticCall& call,
                                                         const Occupancy& gpus, const JobSpec& job,
                                                         std::uint32_t workers);
-/// Seconds that stopping and starting it costs: as the job says itself, else `otherwise`.
-[[nodiscard]] double restart_cost_s(const JobSpec& job, double otherwise);
 
 }  // namespace starling

@@ -43,23 +43,19 @@ ElasticPolicy::ElasticPolicy(PolicyFacts facts, const ElasticOptions& options,
       division_(std::move(division)),
       rounds_({false, Fit::node}) {
   facts_.round = options.round;
-  rounds_.set_veto([this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
 }
 
 std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
-  std::vector<Decision> out;
-  const View& view = routing_.route(all, out);
-  rounds_.decide(view, trigger, facts_.round,
-                 {.observe =
-                      [&] {
-                        progress_.observe(view);
-                        division_->observe(view);
-                      },
-                  .plan = [&](RoundPlan& plan, auto& made) { plan_round(view, plan, made); },
-                  .between = [&](RoundPlan& plan, auto& made) { between_rounds(view, plan, made); },
-                  .routing = &routing_},
-                 out);
-  return out;
+  return rounds_.decide(all, trigger, facts_.round, routing_, [this](const View& view) {
+    return Rounds::Steps{
+        .observe =
+            [this, &view] {
+              progress_.observe(view);
+              division_->observe(view);
+            },
+        .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
+        .between = [this, &view](RoundPlan& plan, auto& out) { between_rounds(view, plan, out); }};
+  });
 }
 
 std::vector<std::byte> ElasticPolicy::save(Instant origin) const {
@@ -207,14 +203,9 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const JobSpec& job = *moves[i].job->spec;
     const Placement& now = moves[i].job->placement;
-    if (!now.empty() && to[i] && fits_now(view.gpus, *to[i], *moves[i].job)) {
-      if (*to[i] != now) resizes.emplace_back(resize(view, job, std::move(*to[i])));
-      continue;
-    }
-    if (!now.empty()) out.emplace_back(Preempt{job.id});
-    if (!to[i]) continue;
-    const Allocation how = division_->allocation(call(view), job, *to[i]);
-    plan.add({job.id, std::move(*to[i]), std::nullopt, how});
+    if (!now.empty() && to[i] == now && fits_now(view.gpus, now, *moves[i].job)) continue;
+    const Allocation how = to[i] ? division_->allocation(call(view), job, *to[i]) : Allocation{};
+    plan.bring(view, *moves[i].job, std::move(to[i]), how, out, resizes);
   }
   if (division_->knows_speeds()) move_stayers(view, planned, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());

@@ -9,6 +9,7 @@
 #include "policies/elastic/believed_curves.h"
 #include "policies/elastic/elastic.h"
 #include "policies/elastic/server_choices.h"
+#include "policies/parts/restart.h"
 
 namespace starling {
 namespace {

@@ -31,20 +31,14 @@ PolicyFacts facts_for(const GavelOptions& options) {
 }  // namespace
 
 GavelPolicy::GavelPolicy(const GavelOptions& options)
-    : gavel_(options), rounds_(options.queue), facts_(facts_for(options)) {
-  rounds_.set_veto([this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
-}
+    : gavel_(options), rounds_(options.queue), facts_(facts_for(options)) {}
 
 std::vector<Decision> GavelPolicy::decide(const View& all, const Trigger& trigger, Rng& rng) {
-  std::vector<Decision> out;
-  const View& view = routing_.route(all, out);
-  rounds_.decide(view, trigger, facts_.round,
-                 {.observe = [&] { observe(view); },
-                  .plan = [&](RoundPlan& plan,
-                              std::vector<Decision>& made) { plan_round(view, rng, plan, made); },
-                  .routing = &routing_},
-                 out);
-  return out;
+  return rounds_.decide(all, trigger, facts_.round, routing_, [&](const View& view) {
+    return Rounds::Steps{
+        .observe = [this, &view] { observe(view); },
+        .plan = [&](RoundPlan& plan, auto& out) { plan_round(view, rng, plan, out); }};
+  });
 }
 
 void GavelPolicy::learn_types(const View& view) {

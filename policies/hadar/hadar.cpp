@@ -8,6 +8,7 @@
 #include "policies/builtin.h"
 #include "policies/elastic/round_memory.h"
 #include "policies/parts/evict.h"
+#include "policies/parts/restart.h"
 #include "scheduling/feedback.h"
 
 namespace starling {
@@ -37,18 +38,14 @@ HadarPolicy::HadarPolicy(const HadarOptions& options)
       rounds_({false, Fit::node}),
       copies_(options.efficiency) {
   facts_.round = options.round;
-  rounds_.set_veto([this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
 }
 
 std::vector<Decision> HadarPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
-  std::vector<Decision> out;
-  const View& view = routing_.route(all, out);
-  rounds_.decide(view, trigger, facts_.round,
-                 {.observe = [&] { observe(view); },
-                  .plan = [&](RoundPlan& plan, auto& made) { plan_round(view, plan, made); },
-                  .routing = &routing_},
-                 out);
-  return out;
+  return rounds_.decide(all, trigger, facts_.round, routing_, [this](const View& view) {
+    return Rounds::Steps{
+        .observe = [this, &view] { observe(view); },
+        .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); }};
+  });
 }
 
 void HadarPolicy::observe(const View& view) {

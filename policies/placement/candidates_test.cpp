@@ -9,6 +9,7 @@
 
 #include "base/rng.h"
 #include "interference/models.h"
+#include "policies/parts/server_count.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
@@ -20,13 +21,6 @@ Topology mixed(std::uint32_t gpus_per_server) {
   options.gpus_per_server = gpus_per_server;
   options.servers_per_rack = 2;
   return generate_leaf_spine(options).value();
-}
-
-std::uint32_t servers_in(const Topology& topology, const Placement& placement) {
-  std::vector<ServerId> servers;
-  for (const GpuId gpu : placement) servers.push_back(topology.server_of(gpu));
-  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
-  return static_cast<std::uint32_t>(servers.size());
 }
 
 TEST_CASE("free GPUs are found where a look at every server finds them") {
@@ -84,7 +78,7 @@ TEST_CASE("free GPUs are found where a look at every server finds them") {
     const auto spread = free.spread(kind, count, 1);
     REQUIRE(tight.has_value() == (total >= count));
     REQUIRE(spread.has_value() == (total >= count));
-    if (tight) CHECK(servers_in(topology, *tight) <= servers_in(topology, *spread));
+    if (tight) CHECK(server_count(topology, *tight) <= server_count(topology, *spread));
     if (tight && fit) CHECK(*tight == *fit);
   }
 }

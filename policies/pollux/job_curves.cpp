@@ -2,11 +2,12 @@
 #include "policies/pollux/job_curves.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 #include "interference/goodput/profiles.h"
 #include "interference/profile.h"
 #include "policies/elastic/division.h"
+#include "policies/parts/server_count.h"
 
 namespace starling {
 namespace {
@@ -22,12 +23,6 @@ std::uint32_t largest_rack(const View& view) {
   for (std::uint32_t s = all.first; s < all.last; ++s)
     most = std::max(most, ++servers[view.topology.rack_of(ServerId{s})]);
   return most;
-}
-
-std::uint32_t servers_in(const Topology& topology, const Placement& placement) {
-  std::set<ServerId> servers;
-  for (const GpuId gpu : placement) servers.insert(topology.server_of(gpu));
-  return static_cast<std::uint32_t>(servers.size());
 }
 
 }  // namespace
@@ -74,8 +69,9 @@ StepTime JobCurves::modelled(const View& view, const JobSpec& job) {
     const auto placement = place_evenly(empty, job, workers);
     if (!placement) break;
     const auto gpus = static_cast<std::uint32_t>(placement->size());
-    fit.add({1, 0, gpus, servers_in(view.topology, *placement), view.topology.tier_of(*placement)},
-            1, progress_rate(view.speed, profile_of(job, gpus), *placement, {}, {}));
+    fit.add(
+        {1, 0, gpus, server_count(view.topology, *placement), view.topology.tier_of(*placement)}, 1,
+        progress_rate(view.speed, profile_of(job, gpus), *placement, {}, {}));
   }
   fit.fit();
   known->second = fit.time();

@@ -25,8 +25,7 @@ double JobGoodput::with(std::uint32_t servers, std::uint32_t gpus,
   StepShape where = shape(servers, gpus);
   where.local_batch = split.local_batch;
   where.accumulation = split.accumulation;
-  const double efficiency = phi > 0 ? statistical_efficiency(phi, limits.own, where.batch()) : 1;
-  return time.throughput(where) * efficiency;
+  return goodput(time, phi, limits.own, where);
 }
 
 std::uint32_t JobGoodput::most_gpus() const noexcept {
@@ -38,12 +37,6 @@ std::uint32_t fair_replicas(std::uint32_t gpus, std::uint32_t gpus_per_replica,
                             std::size_t jobs) noexcept {
   const double each = static_cast<double>(gpus) / gpus_per_replica / static_cast<double>(jobs);
   return std::max(1U, static_cast<std::uint32_t>(std::ceil(each - 1e-9)));
-}
-
-double restart_factor(double age_s, double spent_s, double delay_s) noexcept {
-  const double whole_s = age_s + delay_s;
-  if (whole_s <= 0) return 1;
-  return std::max(age_s - spent_s, 0.0) / std::max(whole_s, 1e-9);
 }
 
 }  // namespace starling

@@ -34,9 +34,4 @@ struct JobGoodput {
 [[nodiscard]] std::uint32_t fair_replicas(std::uint32_t gpus, std::uint32_t gpus_per_replica,
                                           std::size_t jobs) noexcept;
 
-/// What is left of the speedup of a job of that age that restarts once more, so that those that
-/// restarted often are left alone: (age - spent) / (age + delay), `spent` in restarts so far;
-/// in [0, 1], and 1 of a job that has no age yet and whose restarts cost nothing.
-[[nodiscard]] double restart_factor(double age_s, double spent_s, double delay_s) noexcept;
-
 }  // namespace starling

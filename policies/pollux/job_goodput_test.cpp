@@ -55,13 +55,3 @@ TEST_CASE("fair shares are rounded up, and never nothing") {
   CHECK(fair_replicas(64, 1, 65) == 1);
   CHECK(fair_replicas(64, 4, 3) == 6);
 }
-
-TEST_CASE("who restarted often, or is young, has less left after another restart") {
-  CHECK(restart_factor(0, 0, 30) == 0);
-  CHECK(restart_factor(600, 0, 30) == doctest::Approx(600.0 / 630));
-  CHECK(restart_factor(600, 300, 30) == doctest::Approx(300.0 / 630));
-  CHECK(restart_factor(10, 30, 30) == 0);
-  CHECK(restart_factor(0, 0, 0) == 1);  // restarts that cost nothing
-  CHECK(restart_factor(1e-12, 0, 0) <= 1);
-  CHECK(restart_factor(600, 0, 0) == 1);
-}

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "policies/parts/evict.h"
+#include "policies/parts/restart.h"
 #include "scheduling/policy_memory.h"
 #include "workload/requirements.h"
 
@@ -346,12 +347,7 @@ void PolluxPolicy::place(const View& view, std::span<const Member> members,
       how = best_allocation(*job.spec, members[i].goodput, static_cast<std::uint32_t>(row.size()),
                             static_cast<std::uint32_t>(to->size()));
     }
-    if (to && !job.placement.empty() && fits_now(view.gpus, *to, job)) {
-      resizes.emplace_back(Resize{job.spec->id, std::move(*to), how});
-      continue;
-    }
-    if (!job.placement.empty()) out.emplace_back(Preempt{job.spec->id});
-    if (to) plan.add({job.spec->id, std::move(*to), std::nullopt, how});
+    plan.bring(view, job, std::move(to), how, out, resizes);
   }
 }
 

@@ -3,10 +3,25 @@
 
 #include <algorithm>
 
+#include "policies/parts/evict.h"
+
 namespace starling {
 
 bool RoundPlan::contains(JobId job) const {
   return std::ranges::find(planned_, job, &Planned::job) != planned_.end();
+}
+
+void RoundPlan::bring(const View& view, const JobView& job, std::optional<Placement> to,
+                      const Allocation& how, std::vector<Decision>& out,
+                      std::vector<Decision>& resizes) {
+  const JobId id = job.spec->id;
+  const bool runs = !job.placement.empty();
+  if (runs && to && fits_now(view.gpus, *to, job)) {
+    resizes.emplace_back(Resize{id, *std::move(to), how});
+    return;
+  }
+  if (runs) out.emplace_back(Preempt{id});
+  if (to) add({id, *std::move(to), std::nullopt, how});
 }
 
 void RoundPlan::follow(const View& view, Trial& trial, std::vector<Decision>& out) {
@@ -62,12 +77,12 @@ bool Rounds::is_due(const View& view, const Trigger& trigger, Duration round) co
 std::vector<Decision> Rounds::decide(const View& view, const Trigger& trigger, Duration round,
                                      const Steps& steps) {
   std::vector<Decision> out;
-  decide(view, trigger, round, steps, out);
+  decide(view, trigger, round, steps, nullptr, out);
   return out;
 }
 
 void Rounds::decide(const View& view, const Trigger& trigger, Duration round, const Steps& steps,
-                    std::vector<Decision>& out) {
+                    PriceRouting* routing, std::vector<Decision>& out) {
   queue_.learn(view.gpus);
   steps.observe();
   // What was kept may have been written by a clock that was ahead.
@@ -86,8 +101,7 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
     if (const auto* resize = std::get_if<Resize>(&decision)) keep(trial, resize->placement);
   }
   plan_.follow(view, trial, out);
-  if (due && !view.waiting.empty() && !view.others.empty())
-    route_rest(view, trial, steps.routing, out);
+  if (due && !view.waiting.empty() && !view.others.empty()) route_rest(view, trial, routing, out);
 }
 
 void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
@@ -106,6 +120,8 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
       if (!settled(job.spec->id)) left.push_back(&job);
     }
     routing->rebalance(left, out);
+    queue_.overflow().set_veto(
+        [routing](const JobView& job, AgentId to) { return routing->costs_more(job, to); });
   }
   // What the plan still waits for is not to be offered to anybody.
   plan_.keep_places(trial);

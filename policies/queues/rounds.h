@@ -22,6 +22,10 @@ class RoundPlan {
     Allocation allocation = {};
   };
   void add(Planned planned) { planned_.push_back(std::move(planned)); }
+  /// The job is to have `to`, or nothing, in the place of what it has. One that runs, and for whom
+  /// nobody else has to go, is resized by one of `resizes`; otherwise it is stopped, and planned.
+  void bring(const View& view, const JobView& job, std::optional<Placement> to,
+             const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
   [[nodiscard]] bool contains(JobId job) const;
   [[nodiscard]] bool empty() const noexcept { return planned_.empty(); }
   void clear() { planned_.clear(); }
@@ -52,19 +56,24 @@ class Rounds {
     std::function<void(RoundPlan&, std::vector<Decision>&)> plan;
     /// At every other call. May add to the plan; stops nobody.
     std::function<void(RoundPlan&, std::vector<Decision>&)> between = {};
-    /// Who of those that a round leaves out moves for a lower price. Null: nobody.
-    PriceRouting* routing = nullptr;
   };
   explicit Rounds(const QueueOptions& options);
-  /// Of free GPUs elsewhere.
-  void set_veto(OverflowRouting::Veto veto) { queue_.overflow().set_veto(std::move(veto)); }
 
   /// Policy::decide(). `round`: how long one lasts.
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Duration round, const Steps& steps);
-  /// The same, for one that has decided something before, about other jobs: `out` grows.
-  void decide(const View& view, const Trigger& trigger, Duration round, const Steps& steps,
-              std::vector<Decision>& out);
+  /// The same of a policy with prices, which outlive this: first newcomers go where they cost least,
+  /// and `steps_of(view)` are about the view without them; of those that a round leaves out some move
+  /// for a lower price, and nobody to free GPUs where it would cost more.
+  template <class StepsOf>
+  [[nodiscard]] std::vector<Decision> decide(const View& all, const Trigger& trigger,
+                                             Duration round, PriceRouting& routing,
+                                             StepsOf steps_of) {
+    std::vector<Decision> out;
+    const View& view = routing.route(all, out);
+    decide(view, trigger, round, steps_of(view), &routing, out);
+    return out;
+  }
 
   [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
   /// For Policy::save(): when the present one began. What it still has to start is not kept: the next
@@ -86,6 +95,8 @@ class Rounds {
   [[nodiscard]] const Occupancy& empty() const { return queue_.empty(); }
 
  private:
+  void decide(const View& view, const Trigger& trigger, Duration round, const Steps& steps,
+              PriceRouting* routing, std::vector<Decision>& out);
   [[nodiscard]] bool is_due(const View& view, const Trigger& trigger, Duration round) const;
   void route_rest(const View& view, Trial& trial, PriceRouting* routing,
                   std::vector<Decision>& out);

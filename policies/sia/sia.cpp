@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "policies/builtin.h"
+#include "policies/parts/restart.h"
 #include "scheduling/policy_memory.h"
 
 namespace starling {
@@ -33,19 +34,14 @@ SiaPolicy::SiaPolicy(const SiaOptions& options)
     : sia_(options),
       facts_(facts_for(options)),
       rounds_({false, Fit::node}),
-      goodputs_(options.goodputs) {
-  rounds_.set_veto([this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
-}
+      goodputs_(options.goodputs) {}
 
 std::vector<Decision> SiaPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
-  std::vector<Decision> out;
-  const View& view = routing_.route(all, out);
-  rounds_.decide(view, trigger, facts_.round,
-                 {.observe = [&] { observe(view); },
-                  .plan = [&](RoundPlan& plan, auto& made) { plan_round(view, plan, made); },
-                  .routing = &routing_},
-                 out);
-  return out;
+  return rounds_.decide(all, trigger, facts_.round, routing_, [this](const View& view) {
+    return Rounds::Steps{
+        .observe = [this, &view] { observe(view); },
+        .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); }};
+  });
 }
 
 void SiaPolicy::see(const JobView& job, Instant now) {
@@ -69,15 +65,9 @@ void SiaPolicy::observe(const View& view) {
   std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
 }
 
-double SiaPolicy::restart_s(const JobSpec& job) const {
-  const double own = seconds(job.run.save + job.run.restore);
-  return own > 0 ? own : sia_.restart_s;
-}
-
-double SiaPolicy::restart_factor(const JobView& job, Instant now) const {
-  const double age = seconds(job.age(now)), cost = restart_s(*job.spec);
-  if (age < cost) return 1;
-  return std::max(age - job.restarts * cost, 0.0) / std::max(age + cost, 1e-9);
+double SiaPolicy::factor_of(const JobView& job, Instant now) const {
+  const double age = seconds(job.age(now)), cost = restart_cost_s(*job.spec, sia_.restart_s);
+  return age < cost ? 1 : restart_factor(age, job.restarts * cost, cost);
 }
 
 std::vector<std::string> SiaPolicy::explain(JobId job) const {

@@ -65,8 +65,7 @@ class SiaPolicy final : public Policy {
   };
   void observe(const View& view);
   void see(const JobView& job, Instant now);
-  [[nodiscard]] double restart_s(const JobSpec& job) const;
-  [[nodiscard]] double restart_factor(const JobView& job, Instant now) const;
+  [[nodiscard]] double factor_of(const JobView& job, Instant now) const;
   [[nodiscard]] bool may_change(const View& view, const JobView& job) const;
   [[nodiscard]] std::vector<const JobView*> members_of(const View& view, Occupancy& planned) const;
   [[nodiscard]] SiaProblem::Row row_of(const View& view, const JobView& job);

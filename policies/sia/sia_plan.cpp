@@ -106,17 +106,10 @@ void SiaPolicy::carry_out(const View& view, std::vector<SiaGrant>& grants, Round
                           std::vector<Decision>& out) {
   std::vector<Decision> resizes;
   for (SiaGrant& grant : grants) {
-    const JobSpec& job = *grant.job->spec;
-    const Placement& now = grant.job->placement;
-    if (grant.place == now) continue;
+    if (grant.place == grant.job->placement) continue;
     const Allocation how =
-        grant.place ? goodputs_.allocation(view, job, *grant.place) : Allocation{};
-    if (!now.empty() && grant.place && fits_now(view.gpus, *grant.place, *grant.job)) {
-      resizes.emplace_back(Resize{job.id, *std::move(grant.place), how});
-      continue;
-    }
-    if (!now.empty()) out.emplace_back(Preempt{job.id});
-    if (grant.place) plan.add({job.id, *std::move(grant.place), std::nullopt, how});
+        grant.place ? goodputs_.allocation(view, *grant.job->spec, *grant.place) : Allocation{};
+    plan.bring(view, *grant.job, std::move(grant.place), how, out, resizes);
   }
   out.insert(out.end(), resizes.begin(), resizes.end());
 }

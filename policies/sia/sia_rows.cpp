@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "policies/parts/evict.h"
+#include "policies/parts/restart.h"
 #include "policies/sia/sia.h"
 
 namespace starling {
@@ -53,7 +54,8 @@ bool SiaPolicy::may_change(const View& view, const JobView& job) const {
   if (!one_type(view.topology, job.placement)) return false;
   if (std::ranges::any_of(job.placement, [&](GpuId gpu) { return view.gpus.is_blocked(gpu); }))
     return false;
-  return seconds(view.now - known_.at(job.spec->id).since) >= restart_s(*job.spec);
+  return seconds(view.now - known_.at(job.spec->id).since) >=
+         restart_cost_s(*job.spec, sia_.restart_s);
 }
 
 /// Those whom the round may give GPUs, by who goes first; what they run on is given back to
@@ -100,7 +102,7 @@ SiaProblem::Row SiaPolicy::row_of(const View& view, const JobView& job) {
     row.now = row.choices.size();
     row.choices.push_back({type, has, goodputs_.pace(view, job)});
   }
-  row.restart = restart_factor(job, view.now);
+  row.restart = factor_of(job, view.now);
   return row;
 }
 

@@ -8,6 +8,7 @@
 #include "base/short_number.h"
 #include "policies/builtin.h"
 #include "policies/elastic/elastic.h"
+#include "policies/parts/restart.h"
 #include "policies/smd/job_choices.h"
 #include "policies/smd/knapsack.h"
 #include "workload/requirements.h"

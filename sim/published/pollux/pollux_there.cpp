@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policies/parts/restart.h"
+
 namespace starling {
 namespace {
 
