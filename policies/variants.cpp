@@ -13,6 +13,10 @@ PolicyVariant variant_of(const PolicyRegistry::Entry& entry, const PolicyOptions
 
 }  // namespace
 
+std::string quick_form(const std::string& policy) {
+  return policy == "pollux" ? policy + ":population=8,generations=4" : policy;
+}
+
 std::vector<PolicyVariant> variants_of(const PolicyRegistry::Entry& entry) {
   std::vector<PolicyVariant> variants{variant_of(entry, {})};
   for (const PolicyOption& option : entry.options()) {

@@ -21,4 +21,8 @@ struct PolicyVariant {
 /// is told by the facts that it is registered with.
 [[nodiscard]] std::vector<PolicyVariant> variants_of(const PolicyRegistry::Entry& entry);
 
+/// As a policy is asked for where what it may do counts and not how well it does it: one that
+/// searches long by default searches little.
+[[nodiscard]] std::string quick_form(const std::string& policy);
+
 }  // namespace starling

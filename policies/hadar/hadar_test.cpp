@@ -108,8 +108,13 @@ struct TwoServers {
   std::vector<JobView> running{1}, waiting;
 };
 
-/// The GPUs of all that start are other ones than those of the running job, unless it is stopped.
-void check_rounds_of(const std::vector<Decision>& out, const Placement& now, std::size_t starts) {
+/// Where a restart is dear, the running job stays, and the GPUs of all that start are other ones.
+void check_first_round(const TwoServers& world, const Placement& now, std::size_t starts) {
+  HadarOptions options;
+  options.restart_s = 80'000;
+  HadarPolicy policy(options);
+  Rng rng(1);
+  const std::vector<Decision> out = policy.decide(world.view(), {TriggerKind::arrival}, rng);
   std::set<GpuId> taken(now.begin(), now.end());
   std::size_t started = 0;
   for (const Decision& d : out) {
@@ -126,11 +131,7 @@ TEST_CASE("who stays has the very GPUs that it has, though a worker of it is cut
   for (std::uint64_t id = 2; id <= 7; ++id) jobs.push_back(rigid(id, 0, 1, 6000));
   const Placement now = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{4}};
   const TwoServers world(jobs, now);
-  HadarOptions options;
-  options.restart_s = 80'000;
-  HadarPolicy policy(options);
-  Rng rng(1);
-  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 4);
+  check_first_round(world, now, 4);
 }
 
 TEST_CASE("a worker is cut in two for nobody who has room to be whole") {
@@ -138,11 +139,7 @@ TEST_CASE("a worker is cut in two for nobody who has room to be whole") {
   jobs[1].spec.gpus_per_worker = 2;
   const Placement now = {GpuId{0}, GpuId{4}, GpuId{5}, GpuId{6}};
   const TwoServers world(jobs, now);
-  HadarOptions options;
-  options.restart_s = 80'000;
-  HadarPolicy policy(options);
-  Rng rng(1);
-  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 0);
+  check_first_round(world, now, 0);
 }
 
 TEST_CASE("copies that hadare started go on whole under hadar, which has none itself") {
@@ -151,11 +148,7 @@ TEST_CASE("copies that hadare started go on whole under hadar, which has none it
   for (std::uint64_t id = 2; id <= 7; ++id) jobs.push_back(rigid(id, 0, 1, 6000));
   const Placement now = {GpuId{0}, GpuId{1}, GpuId{4}, GpuId{5}};
   const TwoServers world(jobs, now, {4, 0, 0, 0, true});
-  HadarOptions options;
-  options.restart_s = 80'000;
-  HadarPolicy policy(options);
-  Rng rng(1);
-  check_rounds_of(policy.decide(world.view(), {TriggerKind::arrival}, rng), now, 4);
+  check_first_round(world, now, 4);
 }
 
 TEST_CASE("a gang that lies over two servers, its worker in two, is no two copies") {

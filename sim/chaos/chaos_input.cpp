@@ -5,6 +5,7 @@
 #include <cmath>
 #include <utility>
 
+#include "policies/variants.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
@@ -16,9 +17,7 @@ std::string draw_policy(const PolicyRegistry& policies, Rng& rng) {
     // Nobody hands this run a model file.
     if (!entry.facts.needs_model_file) names.push_back(name);
   }
-  const std::string& name = names[rng.below(static_cast<std::uint32_t>(names.size()))];
-  // What can go wrong does not go with how long it searches.
-  return name == "pollux" ? name + ":population=8,generations=4" : name;
+  return quick_form(names[rng.below(static_cast<std::uint32_t>(names.size()))]);
 }
 
 TraceJob draw_job(std::uint32_t number, std::uint32_t gpus, Rng rng) {
