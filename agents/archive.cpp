@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::size_t kAskedAtOnce = 256;  // jobs that other homes are asked about
 constexpr int kDroppedAtOnce = 16;         // chunks, in one cycle
+
+/// Seconds from 1970 to 2019: a machine that says an earlier date has lost it (a flat battery), and
+/// what it dates so is not old.
+constexpr Duration kEarliestDate = std::chrono::seconds(1'546'300'800);
+
 }  // namespace
 
 void Archive::add(const JobsArchived& record) {
@@ -44,11 +49,13 @@ std::optional<std::uint64_t> Archive::find(const JobId& job) const {
 void HomeStep::put_away() {
   Remembered& past = s.home.remembered;
   const Limits& limits = s.config.limits;
+  const Duration date =
+      s.config.calendar ? *s.config.calendar + now.time_since_epoch() : Duration{-1};
   if (past.chunk_full(limits)) {
     STARLING_MARK("agent: ended jobs go to the archive");
     JobsArchived record;
     record.chunk = past.archive.next_chunk();
-    if (s.config.calendar) record.at = *s.config.calendar + now.time_since_epoch();
+    record.at = date;
     ArchiveChunk chunk{record.chunk, {}};
     while (!past.ended_order.empty() && record.bytes < limits.archive_chunk_bytes) {
       JobState over = past.take_oldest();
@@ -62,9 +69,8 @@ void HomeStep::put_away() {
     persist(std::move(record));
   }
   const auto too_old = [&](const Archive::Chunk& chunk) {
-    if (!s.config.calendar || chunk.at < Duration{0}) return false;
-    return *s.config.calendar + now.time_since_epoch() - chunk.at >
-           std::chrono::hours(24) * limits.days_remembered;
+    if (chunk.at < kEarliestDate) return false;
+    return date - chunk.at > std::chrono::hours(24) * limits.days_remembered;
   };
   for (int dropped = 0; dropped < kDroppedAtOnce && !past.archive.chunks().empty(); ++dropped) {
     const auto& [number, oldest] = *past.archive.chunks().begin();

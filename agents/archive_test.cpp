@@ -90,6 +90,35 @@ TEST_CASE("a list goes through archive, memory and open jobs, page by page, each
   CHECK(seen.size() == 200);
 }
 
+/// A flock whose agent 0 begins a life at this date.
+void begin_at(TestFlock& flock, Duration date) {
+  flock.crash_agent(0);
+  flock.date_agent(0, date - flock.now().time_since_epoch());
+  flock.restart_agent(0, true);
+  flock.run_for(1s);
+}
+
+TEST_CASE("the archive forgets by age, and not what a machine without a date has dated") {
+  constexpr Duration kToday = 24h * 365 * 55, kNoDate = 10s;
+  for (const Duration then : {kToday, kNoDate}) {
+    CAPTURE(then.count());
+    TestFlock flock({.servers = 1, .limits = small_archive()});
+    begin_at(flock, then);
+    for (std::uint64_t n = 1; n <= 10; ++n) flock.submit(n, 4, 1s);
+    REQUIRE(flock.settle(1h));
+    flock.run_for(1s);
+    const auto remembers = [&] { return flock.agent(0).home.remembered.is_over(JobId{0, 1}); };
+    REQUIRE(flock.agent(0).home.remembered.archive.contains(JobId{0, 1}));
+    begin_at(flock, kToday + 24h);
+    CHECK(remembers());
+    begin_at(flock, kToday + 24h * 89);
+    CHECK(remembers());
+    begin_at(flock, kToday + 24h * 92);
+    CHECK(remembers() == (then == kNoDate));
+    CHECK(flock.faults().empty());
+  }
+}
+
 TEST_CASE("the archive forgets its oldest jobs by number and by bytes") {
   for (const bool by_bytes : {false, true}) {
     CAPTURE(by_bytes);
