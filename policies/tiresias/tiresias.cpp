@@ -30,7 +30,9 @@ constexpr PolicyFacts kGittins{
 
 /// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
 /// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
-/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon.
+/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon. The index
+/// may fall at once where past jobs were short, so it changes only with whole rounds of a job's
+/// service: two that have just begun would else stop each other without end.
 class Tiresias final : public Policy, public QueueOrder {
  public:
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
@@ -92,10 +94,11 @@ class Tiresias final : public Policy, public QueueOrder {
     std::int64_t within =
         std::clamp<std::int64_t>(job.submitted.time_since_epoch().count() / 1000, 0, kWithin - 1);
     if (gittins() && history_.knows()) {
+      const double counted = seconds(job.served - job.served % facts_.round) * job.spec->gpus();
       const double horizon = static_cast<std::size_t>(queue) < thresholds_.size()
-                                 ? thresholds_[static_cast<std::size_t>(queue)] - attained
+                                 ? thresholds_[static_cast<std::size_t>(queue)] - counted
                                  : std::numeric_limits<double>::max();
-      const double index = history_.index(attained, std::max(horizon, 1.0));
+      const double index = history_.index(counted, std::max(horizon, 1.0));
       // Seconds per finished job, quantised: scores are compared as integers.
       within =
           index > 0 ? std::min<std::int64_t>(std::llround(1e3 / index), kWithin - 1) : kWithin - 1;
