@@ -114,8 +114,8 @@ struct View {
   std::span<const DepartedJob> departed = {};
 };
 
-// `allocation`, here and below: how it runs on them; its `workers` are those that the GPUs make, or
-// 0. Where somebody who takes part speaks a protocol without allocations, it runs as it asks.
+// `allocation`: how it runs on them; its `workers` are those that the GPUs make, or 0, or those of
+// a gang over partitions. As it asks, where who takes part speaks a protocol without allocations.
 struct Start {
   JobId job;
   Placement placement;
@@ -124,7 +124,7 @@ struct Start {
 struct Resize {
   JobId job;
   Placement placement;
-  Allocation allocation = {};
+  Allocation allocation = {};  ///< more workers than go there: then Spread, on GPUs of one type
 };  ///< checkpoint, stop, start there: on other GPUs, or by another allocation
 struct Preempt {
   JobId job;
@@ -142,7 +142,7 @@ struct Spread {
   Placement local;
   std::optional<GpuTypeId> type = std::nullopt;
   bool shares = false;
-  Allocation allocation = {};
+  Allocation allocation = {};  ///< its `workers` are the gang's size; 0: as large as it asks to be
 };
 using Decision = std::variant<Start, Resize, Preempt, Forward, Spread>;
 

@@ -21,4 +21,20 @@ namespace starling {
   return job.elastic() && workers >= std::max(job.min_workers, 1U) && workers <= job.max_workers;
 }
 
+/// GPUs of the workers that `how` says; 0: it does not say how many.
+[[nodiscard]] inline std::size_t gpus_said(const JobSpec& job, const Allocation& how) {
+  return std::size_t{how.workers} * std::max(job.gpus_per_worker, 1U);
+}
+
+/// It says how many workers there are and nothing else. Their GPUs tell that, too.
+[[nodiscard]] inline bool says_size_alone(const Allocation& how) {
+  return how == Allocation{.workers = how.workers};
+}
+
+/// GPUs of a gang over several partitions: its allocation says with how many workers it runs, or it
+/// is as large as it asks to be.
+[[nodiscard]] inline std::size_t gang_gpus(const JobSpec& job, const Allocation& how) {
+  return how.workers == 0 ? job.gpus() : gpus_said(job, how);
+}
+
 }  // namespace starling

@@ -4,6 +4,7 @@
 
 #include "agents/step/home_step.h"
 #include "base/marks.h"
+#include "workload/job_size.h"
 
 namespace starling {
 
@@ -43,8 +44,10 @@ Allocation HomeStep::carried_out(const Job& job, const Allocation& how, const Pl
   return whole;
 }
 
-/// The same for a gang over several partitions, once it is known which.
+/// The same for a gang over several partitions, once it is known which. Workers alone are its size,
+/// and that is told by its GPUs, also to those who know no allocations.
 void HomeStep::agree_on_allocation(const Job& job, Attempt& attempt) const {
+  if (says_size_alone(attempt.allocation)) attempt.allocation = {};
   if (attempt.allocation.as_asked()) return;
   Placement here;
   bool known = true;
@@ -56,7 +59,7 @@ void HomeStep::agree_on_allocation(const Job& job, Attempt& attempt) const {
     }
   }
   attempt.allocation =
-      known ? carried_out(job, attempt.allocation, here, job.spec->gpus()) : Allocation{};
+      known ? carried_out(job, attempt.allocation, here, job.round()->gpus) : Allocation{};
 }
 
 }  // namespace starling

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "base/marks.h"
 #include "base/planted.h"
+#include "workload/job_size.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -201,12 +202,12 @@ void HomeStep::drained(Job& job) {
     job.waits_since = now;
     persist(s.past_of(job));
   }
-  const Placement restart_at = std::move(run.drain->restart_at);
+  Placement restart_at = std::move(run.drain->restart_at);
   const Allocation restart_as = run.drain->restart_as;
   job.doing = Job::Waiting{};
   if (after == AfterDrain::restart) {
     s.home.enter_waiting(job, false);
-    if (start_here(job, restart_at, restart_as)) {
+    if (start_again(job, std::move(restart_at), restart_as)) {
       change(TriggerKind::departure);
       return;
     }
@@ -215,6 +216,24 @@ void HomeStep::drained(Job& job) {
   wait_again(job, failed);
   if (const auto still = s.home.jobs.find(id); still != s.home.jobs.end())
     tell_client(still->second);
+}
+
+/// After a resize: there or, with more workers than go there, as a gang whose other GPUs others are
+/// asked for, all of the type of those here. No journal has the round: after a crash the job waits.
+bool HomeStep::start_again(Job& job, Placement here, const Allocation& how) {
+  const std::size_t gpus = std::max(here.size(), gpus_said(*job.spec, how));
+  // Whoever knew copies may have become an earlier program meanwhile.
+  if (!good_size(job, gpus, here, how)) return false;
+  if (gpus == here.size()) return start_here(job, here, how);
+  STARLING_MARK("agent: a gang of another size asks around");
+  Spread spread{job.spec->id, std::move(here), std::nullopt, false, how};
+  if (!spread.local.empty() && s.topology.gpu_types().size() > 1)
+    spread.type = s.topology.server(s.topology.server_of(spread.local.front())).gpu_type;
+  if (!open_round(job, spread)) return false;
+  // Its round may have come to nothing already, and the job with it.
+  if (const auto still = s.home.jobs.find(spread.job); still != s.home.jobs.end())
+    tell_client(still->second);
+  return true;
 }
 
 /// Acknowledged only once what follows from it is durable: its owner repeats it until then.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <functional>
+#include <iterator>
 
 #include "agents/home/same_prices.h"
 #include "agents/step/home_step.h"
@@ -102,6 +103,14 @@ bool HomeStep::good_placement(const JobSpec& spec, const Placement& gpus) const 
   });
 }
 
+/// Where not everybody knows allocations there are no copies, and then no size of theirs. Who else
+/// takes part in a gang is not known yet: choose() looks again.
+bool HomeStep::good_size(const Job& job, std::size_t gpus, const Placement& here,
+                         const Allocation& how) const {
+  return gpus <= s.topology.gpu_count() &&
+         may_have_size(*job.spec, gpus, carried_out(job, how, here, gpus));
+}
+
 DecisionFault HomeStep::why_not_started(JobId id, const Placement& gpus) const {
   return s.owner.kept_for_another(id, gpus, now) ? DecisionFault::reserved : DecisionFault::no_room;
 }
@@ -111,10 +120,7 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   Job* job = free_to_decide(decision.job);
   if (job == nullptr) return DecisionFault::not_waiting;
   const Placement& gpus = decision.placement;
-  // Where not everybody knows allocations there are no copies, and then no size of theirs.
-  if (!may_have_size(*job->spec, gpus.size(),
-                     carried_out(*job, decision.allocation, gpus, gpus.size())))
-    return DecisionFault::wrong_size;
+  if (!good_size(*job, gpus.size(), gpus, decision.allocation)) return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, decision.placement.size(), decision.allocation))
     return DecisionFault::wrong_allocation;
@@ -142,18 +148,45 @@ std::optional<DecisionFault> HomeStep::apply(const Preempt& decision) {
   return std::nullopt;
 }
 
+/// A running job to be a gang of which only `here` is in this partition. Its workers never straddle
+/// servers, let alone partitions.
+std::optional<DecisionFault> HomeStep::why_not_spread(const JobSpec& spec,
+                                                      const Placement& here) const {
+  if (s.flock.peers.size() < 2) return DecisionFault::no_home;
+  const bool whole = here.size() % std::max(spec.gpus_per_worker, 1U) == 0;
+  const bool ours = std::ranges::all_of(
+      here, [&](GpuId gpu) { return s.owner.partition.gpus.contains(gpu.value); });
+  return whole && ours ? std::nullopt : std::optional(DecisionFault::wrong_gpus);
+}
+
+/// As many GPUs, here the same ones, and run alike: a stop would change nothing. Of a gang over
+/// several partitions it is left to the others which of theirs it has.
+bool HomeStep::is_as_it_runs(const Job& job, const Placement& here, std::size_t gpus,
+                             const Allocation& how) const {
+  const bool spreads = gpus > here.size();
+  const Allocation next =
+      spreads && says_size_alone(how) ? Allocation{} : carried_out(job, how, here, gpus);
+  if (gpus != job.placement.size() || next != job.allocation) return false;
+  if (!spreads) return here == job.placement;
+  const auto ours = std::ranges::count_if(
+      job.placement, [&](GpuId gpu) { return s.owner.partition.gpus.contains(gpu.value); });
+  return ours == std::ssize(here) && std::ranges::includes(job.placement, here);
+}
+
 std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
   STARLING_MARK("agent: decides Resize");
   if (const auto fault = cannot_stop(decision.job)) return fault;
   Job& job = s.home.jobs.at(decision.job);
   const Placement& gpus = decision.placement;
   const Allocation& how = decision.allocation;
-  if (!may_have_size(*job.spec, gpus.size(), carried_out(job, how, gpus, gpus.size())))
-    return DecisionFault::wrong_size;
+  const std::size_t all = std::max(gpus.size(), gpus_said(*job.spec, how));
+  if (!good_size(job, all, gpus, how)) return DecisionFault::wrong_size;
   if (!good_placement(*job.spec, gpus)) return DecisionFault::wrong_gpus;
-  if (!good_allocation(*job.spec, gpus.size(), how)) return DecisionFault::wrong_allocation;
-  if (gpus == job.placement && carried_out(job, how, gpus, gpus.size()) == job.allocation)
-    return DecisionFault::wrong_size;
+  if (!good_allocation(*job.spec, all, how)) return DecisionFault::wrong_allocation;
+  if (all > gpus.size()) {
+    if (const auto fault = why_not_spread(*job.spec, gpus)) return fault;
+  }
+  if (is_as_it_runs(job, gpus, all, how)) return DecisionFault::wrong_size;
   ++s.counters.resizes;
   drain(job, AfterDrain::restart, gpus, how);
   return std::nullopt;
@@ -171,8 +204,11 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   STARLING_MARK("agent: decides Spread");
   Job* job = free_to_decide(decision.job);
   if (job == nullptr) return DecisionFault::not_waiting;
-  const std::size_t here = decision.local.size(), all = job->spec->gpus();
-  if (here > all || (decision.shares && here > 0)) return DecisionFault::wrong_size;
+  const std::size_t here = decision.local.size();
+  const std::size_t all = gang_gpus(*job->spec, decision.allocation);
+  if (here > all || (decision.shares && here > 0) ||
+      !good_size(*job, all, decision.local, decision.allocation))
+    return DecisionFault::wrong_size;
   if (!good_placement(*job->spec, decision.local)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, all, decision.allocation))
     return DecisionFault::wrong_allocation;

@@ -7,6 +7,7 @@
 #include "base/marks.h"
 #include "base/planted.h"
 #include "base/to_ms.h"
+#include "workload/job_size.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -37,6 +38,7 @@ bool HomeStep::open_round(Job& job, const Spread& spread) {
   Job::Round& round = job.doing.emplace<Job::Round>();
   round.attempt.id = id;
   round.attempt.allocation = spread.allocation;
+  round.gpus = static_cast<std::uint32_t>(gang_gpus(*job.spec, spread.allocation));
   if (!local.empty()) {
     round.attempt.parts.emplace_back();
     round.attempt.parts.back().share = {s.owner.partition.id, local};
@@ -45,7 +47,7 @@ bool HomeStep::open_round(Job& job, const Spread& spread) {
   round.sequential = job.failed_rounds >= kRoundsBeforeSequential;
   job.backoff = Duration{0};
   if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
-  const auto need = job.spec->gpus() - static_cast<std::uint32_t>(local.size());
+  const auto need = round.gpus - static_cast<std::uint32_t>(local.size());
   std::vector<std::string> types = job.spec->gpu_types;
   if (spread.type && spread.type->value < s.topology.gpu_types().size())
     types = {s.topology.gpu_types()[spread.type->value].name};
@@ -57,7 +59,7 @@ bool HomeStep::open_round(Job& job, const Spread& spread) {
     BidRequest request{id, need, job.spec->gpus_per_worker, types};
     request.each = demand_of(*job.spec);
     if (spread.shares) {
-      request.gang = job.spec->gpus();
+      request.gang = round.gpus;
       request.model = job.spec->model;
     }
     tell(peer.peer.agent, std::move(request));
@@ -148,7 +150,7 @@ void HomeStep::choose(Job& job) {
     return a.gpus.size() != b.gpus.size() ? a.gpus.size() > b.gpus.size()
                                           : a.partition < b.partition;
   });
-  std::size_t need = job.spec->gpus();
+  std::size_t need = round.gpus;
   for (const Participant& part : attempt.parts) need -= std::min(need, part.share.gpus.size());
   const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
   for (Share& offer : offers) {
@@ -175,6 +177,12 @@ void HomeStep::choose(Job& job) {
               return a.share.partition < b.share.partition;
             });
   agree_on_allocation(job, attempt);
+  if (!may_have_size(*job.spec, round.gpus, attempt.allocation)) {
+    STARLING_MARK("agent: a gang's size goes with what not everybody knows");
+    job.as_asked = true;
+    return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
+                                ": somebody is older and does not know copies that are averaged");
+  }
   free_claims(job, false);
   round.bids.reset();
   round.deadline = later(now, s.config.timers.hold);

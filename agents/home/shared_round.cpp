@@ -38,7 +38,7 @@ std::size_t HomeStep::add_shared(Job& job, std::size_t need) {
   for (const auto& [partition, room] : round.bids->shared)
     offered.push_back({room.tenant.job, room.gpus, std::max(room.speed, 1U) / kMillion,
                        static_cast<double>(room.loss) / kMillion});
-  const auto have = job.spec->gpus() - static_cast<std::uint32_t>(need);
+  const auto have = round.gpus - static_cast<std::uint32_t>(need);
   const std::vector<std::size_t> chosen =
       s.policy->choose_tenants(view(s.owner.open_to(job.spec->id, now)), *gang, have, offered);
   const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
@@ -57,8 +57,7 @@ std::size_t HomeStep::add_shared(Job& job, std::size_t need) {
     std::sort(gpus.begin(), gpus.end());
     part.beside.push_back(room.tenant);
   }
-  return round.attempt.parts.size() > s.config.limits.participants_per_job ? job.spec->gpus()
-                                                                           : need;
+  return round.attempt.parts.size() > s.config.limits.participants_per_job ? round.gpus : need;
 }
 
 /// No failed round: nobody has refused anything, it is not worth it now.

@@ -140,6 +140,7 @@ void HomeStep::open_turn(Job& job) {
   std::sort(claimed.begin(), claimed.end());
   Job::Round& round = job.doing.emplace<Job::Round>();
   round.attempt.id = open_attempt(job);
+  round.gpus = job.spec->gpus();
   round.sequential = true;
   round.claimed = std::move(claimed);
   round.deadline = later(now, period_of(s.config.timers, job));
@@ -185,7 +186,7 @@ void HomeStep::turn_offer(Job& job, PartitionId partition, const Placement& gpus
   std::size_t have = 0;
   const std::size_t worker = std::max(job.spec->gpus_per_worker, 1U);
   for (const Share& offer : offers) have += offer.gpus.size() / worker * worker;
-  if (have >= job.spec->gpus()) choose(job);
+  if (have >= job.round()->gpus) choose(job);
 }
 
 /// Its turn is over before it had enough. `why_not`: somebody would not let it have a turn at all.

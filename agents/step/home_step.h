@@ -50,6 +50,7 @@ struct HomeStep : OwnerStep {
   // attempt.cpp: from starting to the end
   [[nodiscard]] AttemptId open_attempt(const Job& job);
   bool start_here(Job& job, const Placement& gpus, const Allocation& how);
+  bool start_again(Job& job, Placement here, const Allocation& how);
   void send_starts(Job& job);
   void drain(Job& job, AfterDrain after, Placement restart_at = {},
              const Allocation& restart_as = {});
@@ -113,6 +114,13 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] std::optional<DecisionFault> cannot_stop(JobId id) const;
   [[nodiscard]] Job* free_to_decide(JobId id);
   [[nodiscard]] bool good_placement(const JobSpec& spec, const Placement& gpus) const;
+  /// So many GPUs, `here` in this partition, are a size that the job may have if it runs by `how`.
+  [[nodiscard]] bool good_size(const Job& job, std::size_t gpus, const Placement& here,
+                               const Allocation& how) const;
+  [[nodiscard]] std::optional<DecisionFault> why_not_spread(const JobSpec& spec,
+                                                            const Placement& here) const;
+  [[nodiscard]] bool is_as_it_runs(const Job& job, const Placement& here, std::size_t gpus,
+                                   const Allocation& how) const;
 
   // allocation.cpp
   [[nodiscard]] bool good_allocation(const JobSpec& spec, std::size_t gpus,

@@ -65,6 +65,7 @@ struct Job {
       std::vector<std::pair<PartitionId, SharedRoom>> shared = {};
     };
     Attempt attempt;
+    std::uint32_t gpus = 0;             ///< of the whole gang
     std::optional<Bids> bids = Bids{};  ///< while bidding
     bool committing = false;            ///< all have reserved
     bool sequential = false;            ///< reserves one after the other, and keeps what it has
@@ -75,8 +76,8 @@ struct Job {
   struct Run {
     struct Drain {
       AfterDrain after = AfterDrain::wait;
-      Placement restart_at = {};  ///< with AfterDrain::restart
-      Allocation restart_as = {};
+      Placement restart_at = {};   ///< with AfterDrain::restart, in the home's partition
+      Allocation restart_as = {};  ///< with more workers than go there: a gang over several
     };
     Attempt attempt;
     bool whole = false;             ///< every participant has said Started

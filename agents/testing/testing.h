@@ -39,6 +39,8 @@ struct FlockOptions {
   Limits limits = {};
   std::uint32_t flood_most = AgentConfig{}.flood_most;  ///< as there
   std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
+  /// Whoever decides in the place of `policy`; empty: nobody.
+  std::function<std::unique_ptr<Policy>()> make_policy = {};
 };
 
 class TestFlock {
@@ -181,6 +183,7 @@ class TestFlock {
   using ProcessKey = std::pair<AttemptId, ServerId>;
 
   void plan();
+  [[nodiscard]] std::unique_ptr<Policy> new_policy() const;
   void start_agent(std::uint32_t a, const std::vector<Record>& recovered);
   void post(NodeId from, const Send& send);
   void handle(const Event& event);

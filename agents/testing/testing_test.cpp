@@ -99,15 +99,18 @@ void TestFlock::set_policy(const std::string& policy, std::uint32_t jobs_per_gpu
 
 void TestFlock::start_agent(std::uint32_t a, const std::vector<Record>& recovered) {
   AgentSlot& slot = agents_[a];
-  slot.core = std::make_unique<Agent>(slot.config, topology_, *speed_,
-                                      policies_.make(options_.policy).value(),
+  slot.core = std::make_unique<Agent>(slot.config, topology_, *speed_, new_policy(),
                                       Rng(options_.seed, a), recovered);
+}
+
+std::unique_ptr<Policy> TestFlock::new_policy() const {
+  return options_.make_policy ? options_.make_policy() : policies_.make(options_.policy).value();
 }
 
 std::unique_ptr<Agent> TestFlock::replayed_agent(std::uint32_t a, bool compacted) const {
   const AgentSlot& slot = agents_[a];
-  return std::make_unique<Agent>(slot.config, topology_, *speed_,
-                                 policies_.make(options_.policy).value(), Rng(options_.seed, a),
+  return std::make_unique<Agent>(slot.config, topology_, *speed_, new_policy(),
+                                 Rng(options_.seed, a),
                                  compacted ? slot.core->snapshot() : slot.journal);
 }
 
