@@ -21,6 +21,7 @@ void add_smd(PolicyRegistry& registry);
 void add_hadar(PolicyRegistry& registry);  ///< with hadare, which forks jobs
 void add_pollux(PolicyRegistry& registry);
 void add_tetris(PolicyRegistry& registry);
+void add_rank(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
 void add_smart_greedy(PolicyRegistry& registry);
 

@@ -122,6 +122,7 @@ PolicyRegistry make_policy_registry() {
   add_hadar(registry);
   add_pollux(registry);
   add_tetris(registry);
+  add_rank(registry);
   add_lif(registry);
   add_smart_greedy(registry);
   return registry;

@@ -24,7 +24,7 @@ TEST_CASE("a policy is made from its name and options") {
         "tetris:score=fit", "smart-greedy:wait=no", "consolidate:variant=share",
         "load-balance:share=first", "optimus:round=60", "sia:p=-1,lambda=2",
         "smd:inner=grid,eps=0.2,menu=yes", "hadar:utility=throughput", "hadare:efficiency=0.9",
-        "pollux:knows=given,generations=10"}) {
+        "pollux:knows=given,generations=10", "rank:lengths=exact,patience=1"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -39,9 +39,10 @@ TEST_CASE("an earlier spelling is read, and the present one is told") {
 TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
-  CHECK(says(message,
-             "consolidate, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, "
-             "pollux, sia, sjf, smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
+  CHECK(says(
+      message,
+      "consolidate, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, "
+      "pollux, rank, sia, sjf, smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }

@@ -1,80 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <deque>
 #include <memory>
-#include <vector>
 
 #include "policies/sia/sia.h"
-#include "policies/testing/test_state.h"
+#include "policies/testing/policy_rig.h"
 
 namespace starling {
 
-/// For tests and benchmarks: one partition whose jobs do not end by themselves. What the policy
-/// decides is done at once.
-struct SiaRig {
+struct SiaRig : PolicyRig {
   SiaRig(const Topology& of, const SiaOptions& options)
-      : topology(of),
-        gpus(topology, {0, topology.server_count()}),
-        policy(std::make_unique<SiaPolicy>(options)) {}
-
-  JobView& submit(JobSpec spec) {
-    specs.push_back(std::move(spec));
-    specs.back().id = JobId{1, specs.size()};
-    JobView view;
-    view.spec = &specs.back();
-    view.submitted = now;
-    view.order = specs.size();
-    jobs.push_back(view);
-    return jobs.back();
-  }
-  void end(std::size_t i) {
-    if (!jobs[i].placement.empty()) gpus.give_back(jobs[i].placement, demand_of(*jobs[i].spec));
-    jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(i));
-  }
-  /// The next round; calls again until it has nothing more to say. The decisions of all calls.
-  std::vector<Decision> round(Duration after = std::chrono::seconds(60)) {
-    now += after;
-    std::vector<Decision> all;
-    for (TriggerKind kind = TriggerKind::round;; kind = TriggerKind::departure) {
-      const auto made = decide(kind);
-      if (made.empty()) return all;
-      for (const Decision& decision : made) apply(decision);
-      all.insert(all.end(), made.begin(), made.end());
-    }
-  }
-  std::vector<Decision> decide(TriggerKind kind) {
-    waiting.clear(), running.clear();
-    for (const JobView& job : jobs) (job.placement.empty() ? waiting : running).push_back(job);
-    return policy->decide({topology, gpus, waiting, running, {}, *speed, now, AgentId{0}}, {kind},
-                          rng);
-  }
-  void apply(const Decision& decision) {
-    if (const auto* start = std::get_if<Start>(&decision))
-      move(start->job, start->placement, start->allocation);
-    if (const auto* resize = std::get_if<Resize>(&decision))
-      move(resize->job, resize->placement, resize->allocation);
-    if (const auto* preempt = std::get_if<Preempt>(&decision)) move(preempt->job, {}, {});
-  }
-  void move(JobId id, const Placement& to, const Allocation& how) {
-    const auto job = std::ranges::find_if(jobs, [&](const JobView& j) { return j.spec->id == id; });
-    const Demand each = demand_of(*job->spec);
-    if (!job->placement.empty()) gpus.give_back(job->placement, each);
-    gpus.take(to, each);
-    job->placement = to;
-    job->allocation = how;
-  }
-
-  Topology topology;
-  Occupancy gpus;
-  std::unique_ptr<SiaPolicy> policy;
-  EqualTestSpeed equal;
-  const SpeedModel* speed = &equal;
-  std::deque<JobSpec> specs;
-  std::vector<JobView> jobs, waiting, running;
-  Instant now{};
-  Rng rng{1};
+      : PolicyRig(of, std::make_unique<SiaPolicy>(options)) {}
 };
 
 }  // namespace starling

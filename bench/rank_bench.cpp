@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a plan of `rank` takes, and how far its division is from the best of that moment.
+//
+// plan: on so many GPUs of three types, half of them of one, for so many jobs, of which four of five
+// are elastic. Every round one of a hundred jobs ends and as many come; `event` is what a call
+// between rounds takes in which one has come. Of the figures CPU is what a busy machine leaves
+// comparable.
+//
+// gap: the sum of rank x least_gpu_s x speed that divide_by_rank() reaches, below the most that any
+// sizes reach, which an integer program finds; in per cent, mean and worst of the problems.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "interference/models.h"
+#include "policies/programs/integer.h"
+#include "policies/rank/rank.h"
+#include "policies/testing/policy_rig.h"
+#include "topology/generate/generate.h"
+
+namespace starling {
+namespace {
+
+JobSpec random_job(Rng& rng) {
+  constexpr const char* kModels[] = {"resnet18",  "resnet50", "vgg16",
+                                     "bert-base", "lstm-lm",  "a3c"};
+  JobSpec job;
+  job.model = kModels[rng.below(6)];
+  job.user = std::to_string(rng.below(200));
+  job.workers = rng.chance(0.7) ? 1 : 1U << rng.below(5);
+  job.min_workers = 1;
+  job.max_workers = job.workers * 2;
+  if (!rng.chance(0.8)) job.min_workers = job.max_workers = 0;
+  job.duration = from_seconds(600 + 20'000 * rng.exponential());
+  return job;
+}
+
+Topology three_types(std::uint32_t gpus) {
+  GeneratorOptions options;
+  options.groups = {{gpus / 16, "V100"}, {gpus / 32, "P100"}, {gpus / 32, "K80"}};
+  return generate_flat(options).value();
+}
+
+double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
+
+void plan(benchmark::State& state) {
+  const auto jobs = static_cast<std::size_t>(state.range(1));
+  PolicyRig rig(three_types(static_cast<std::uint32_t>(state.range(0))),
+                std::make_unique<RankPolicy>(RankOptions{.believes = true}));
+  const auto model = make_analytic_speed(rig.topology);
+  rig.speed = model.get();
+  Rng rng(1);
+  while (rig.jobs.size() < jobs) rig.submit(random_job(rng));
+  rig.round(Duration{0});
+  for (int warm = 0; warm < 3; ++warm) {
+    rig.pass(std::chrono::seconds(120));
+    rig.settle(TriggerKind::round);
+  }
+  double longest = 0, event = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    for (std::size_t i = 0; i < std::max<std::size_t>(jobs / 100, 1); ++i) {
+      rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
+      rig.submit(random_job(rng));
+    }
+    rig.pass(std::chrono::seconds(120));
+    const double began = cpu_ms();
+    state.ResumeTiming();
+    const auto made = rig.decide(TriggerKind::round);
+    state.PauseTiming();
+    longest = std::max(longest, cpu_ms() - began);
+    for (const Decision& decision : made) rig.apply(decision);
+    rig.settle(TriggerKind::departure);
+    rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
+    rig.submit(random_job(rng));
+    rig.pass(std::chrono::seconds(1));
+    const double came = cpu_ms();
+    const auto between = rig.decide(TriggerKind::arrival);
+    event = std::max(event, cpu_ms() - came);
+    for (const Decision& decision : between) rig.apply(decision);
+    state.ResumeTiming();
+  }
+  std::size_t running = 0;
+  for (const JobView& job : rig.jobs) running += job.placement.empty() ? 0 : 1;
+  state.counters["running"] = static_cast<double>(running);
+  state.counters["longest_ms"] = longest;  // of CPU
+  state.counters["event_ms"] = event;
+}
+BENCHMARK(plan)
+    ->Args({512, 300})
+    ->Args({4096, 2500})
+    ->Args({16'384, 10'000})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(10);
+
+/// What the answer is worth in the sum that the program maximises.
+double worth_of(const RankProblem& problem, const RankAnswer& answer) {
+  double sum = 0;
+  for (std::size_t i = 0; i < problem.jobs.size(); ++i) {
+    if (answer.grants[i])
+      sum += answer.rank[i] * problem.jobs[i].least_gpu_s * answer.grants[i]->speed;
+  }
+  return sum;
+}
+
+double most_worth(const RankProblem& problem, const std::vector<double>& rank) {
+  LinearProgram program;
+  for (const std::uint32_t free : problem.free)
+    program.rows.push_back({{}, -LinearProgram::kInfinity, static_cast<double>(free)});
+  for (std::size_t i = 0; i < problem.jobs.size(); ++i) {
+    const RankJob& job = problem.jobs[i];
+    LinearProgram::Row once{{}, -LinearProgram::kInfinity, 1};
+    for (std::size_t t = 0; t < job.sizes.size(); ++t) {
+      for (const RankSize size : job.sizes[t]) {
+        const auto x = static_cast<std::uint32_t>(program.variables.size());
+        program.variables.push_back({rank[i] * job.least_gpu_s * size.speed, 1, true});
+        program.rows[t].terms.emplace_back(x, size.gpus);
+        once.terms.emplace_back(x, 1);
+      }
+    }
+    program.rows.push_back(std::move(once));
+  }
+  const auto best = solve_integer(program, {1e-4, 20'000});
+  if (!best) return 0;
+  double sum = 0;
+  for (std::size_t x = 0; x < program.variables.size(); ++x)
+    sum += program.variables[x].gain * best.value().values[x];
+  return sum;
+}
+
+void gap(benchmark::State& state) {
+  const auto jobs = static_cast<std::size_t>(state.range(0));
+  const bool one_type = state.range(1) == 1;
+  GeneratorOptions options;
+  options.groups = {{16, "V100"}};
+  if (!one_type)
+    options.groups = {{9, "V100"}, {9, "P100"}, {9, "K80"}}, options.gpus_per_server = 4;
+  const Topology topology = generate_flat(options).value();
+  const auto model = make_analytic_speed(topology);
+  const Occupancy empty(topology, {0, topology.server_count()});
+  const View view{topology, empty, {}, {}, {}, *model, Instant{}, AgentId{0}};
+  Rng rng(1);
+  double sum = 0, worst = 0, problems = 0;
+  for (auto _ : state) {
+    RankCurves curves;
+    std::vector<std::shared_ptr<const RankSpeeds>> speeds;
+    RankProblem problem;
+    problem.cost = type_costs(topology, RankOptions{}.type_power);
+    problem.free.assign(topology.gpu_types().size(), 0);
+    for (const Server& server : topology.servers())
+      problem.free[server.gpu_type.value] += server.gpus.size();
+    for (std::size_t i = 0; i < jobs; ++i) {
+      const JobSpec spec = random_job(rng);
+      speeds.push_back(curves.of(view, shape_of(empty), empty, spec));
+      RankJob& job = problem.jobs.emplace_back();
+      for (const auto& sizes : speeds.back()->sizes) job.sizes.emplace_back(sizes);
+      job.left_s = seconds(spec.duration);
+      job.least_gpu_s = speeds.back()->least_gpu_s;
+    }
+    const RankAnswer answer = divide_by_rank(problem);
+    const double short_of =
+        100 * (1 - worth_of(problem, answer) / most_worth(problem, answer.rank));
+    sum += short_of, ++problems;
+    worst = std::max(worst, short_of);
+  }
+  state.counters["gap_percent"] = sum / problems;
+  state.counters["worst_percent"] = worst;
+}
+BENCHMARK(gap)
+    ->ArgNames({"jobs", "one_type"})
+    ->Args({40, 1})
+    ->Args({150, 1})
+    ->Args({40, 0})
+    ->Args({150, 0})
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(20);
+
+}  // namespace
+}  // namespace starling

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/rank/rank.h"
+
+#include <algorithm>
+
+#include "policies/builtin.h"
+#include "policies/elastic/round_memory.h"
+#include "policies/parts/restart.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "rank",
+    .summary = "elastic: GPUs to whoever is frugal with them and keeps most jobs waiting",
+    .family = Family::elastic,
+    .preemptive = true,
+    .elastic = true,
+    .lengths = LengthSource::past,
+    .round = std::chrono::seconds(120)};
+
+PolicyFacts facts_for(const RankOptions& options) {
+  PolicyFacts facts = kFacts;
+  facts.round = options.round;
+  if (options.believes) facts.lengths = LengthSource::estimates_or_past;
+  return facts;
+}
+
+}  // namespace
+
+RankPolicy::RankPolicy(const RankOptions& options)
+    : options_(options),
+      facts_(facts_for(options)),
+      rounds_({false, Fit::node}),
+      lengths_(options.believes) {}
+
+std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
+  return rounds_.decide(all, trigger, facts_.round, routing_, [this](const View& view) {
+    return Rounds::Steps{
+        .observe = [this, &view] { observe(view); },
+        .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
+        .between = [this, &view](RoundPlan& plan, auto& out) { between(view, plan, out); }};
+  });
+}
+
+void RankPolicy::observe(const View& view) {
+  if (costs_.empty()) costs_ = type_costs(view.topology, options_.type_power);
+  lengths_.observe(view);
+  for (auto& [job, known] : known_) known.here = false;
+  for (const auto jobs : {view.waiting, view.running}) {
+    for (const JobView& job : jobs) see(view, job);
+  }
+  std::erase_if(known_, [](const auto& entry) { return !entry.second.here; });
+}
+
+void RankPolicy::see(const View& view, const JobView& job) {
+  const auto [at, fresh] = known_.try_emplace(job.spec->id);
+  Known& known = at->second;
+  const bool waits = job.placement.empty();
+  known.here = true;
+  if (fresh) {
+    known.without_gpus_s = std::max(seconds(job.age(view.now) - job.served), 0.0);
+  } else if (known.waits) {
+    known.without_gpus_s += std::max(seconds(view.now - known.at), 0.0);
+  }
+  known.at = view.now;
+  known.waits = waits;
+  const std::uint64_t model = curves_.version(view);
+  if (!known.speeds || known.model != model) {
+    known.speeds = curves_.of(view, rounds_.shape(), rounds_.empty(), *job.spec);
+    known.model = model;
+    known.placement.clear();
+  }
+  if (known.placement == job.placement) return;
+  known.placement = job.placement;
+  if (waits) return;
+  known.pace = progress_rate(
+      view.speed,
+      profile_of(*job.spec, static_cast<std::uint32_t>(job.placement.size()), job.allocation),
+      job.placement, {}, job.allocation);
+}
+
+std::vector<std::byte> RankPolicy::save(Instant origin) const {
+  MemoryWriter forecast;
+  lengths_.save(forecast, origin);
+  return save_rounds(rounds_, lengths_.progress(), origin, forecast.bytes());
+}
+
+Status RankPolicy::restore(std::span<const std::byte> memory, Instant origin) {
+  ElasticProgress progress;
+  Forecast forecast(true);
+  Status status = restore_rounds(memory, origin, rounds_, progress,
+                                 [&](MemoryReader& in) { forecast.restore(in, origin); });
+  if (status) lengths_.resume(std::move(progress), std::move(forecast));
+  return status;
+}
+
+void add_rank(PolicyRegistry& registry) {
+  registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+    RankOptions options;
+    options.round =
+        from_seconds(reader.number("round", 120, 1, 86'400,
+                                   "seconds; who runs is resized at rounds, and jobs that have "
+                                   "waited are given to other partitions"));
+    options.believes =
+        reader.choice("lengths", {"forecast", "exact"},
+                      "how long jobs are taken to be: what others of the same user, queue and gang "
+                      "size took; exact: what users say, where they do") == "exact";
+    options.restart_s =
+        reader.number("restart", 25, 0, 86'400,
+                      "seconds that a change of size costs a job that does not say it itself");
+    options.type_power = reader.number(
+        "types", 0.6, 0, 3,
+        "a GPU must be worth as much as a typical job is fast on its type, to this power");
+    options.patience_s =
+        3600 * reader.number("patience", 24, 0.01, 1e6,
+                             "hours without GPUs after which nobody passes a job any more");
+    return std::unique_ptr<Policy>(std::make_unique<RankPolicy>(options));
+  });
+}
+
+}  // namespace starling

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policies/partitions/price_routing.h"
+#include "policies/queues/rounds.h"
+#include "policies/rank/rank_curves.h"
+#include "policies/rank/rank_lengths.h"
+#include "policies/rank/rank_places.h"
+#include "policies/rank/rank_reasons.h"
+#include "policies/rank/rank_rule.h"
+
+namespace starling {
+
+struct RankOptions {
+  Duration round = std::chrono::seconds(120);
+  bool believes = false;       ///< users' estimates; else forecasts alone
+  double restart_s = 25;       ///< that a change costs a job that does not say it itself
+  double type_power = 0.6;     ///< type_costs()
+  double patience_s = 86'400;  ///< after so long without GPUs nobody passes a job any more
+};
+
+/// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
+/// rounds, as jobs come and end, what is free is divided among those who wait or, where nobody does,
+/// among those who run.
+///
+/// What a restart costs. Of a job that runs, every size and type that it does not have counts
+/// (1 - c/h) of its speed: c seconds of a restart, in h seconds, which are what is left of it, at
+/// most ten minutes; and to grow, or to change the type, must save it 2 c at least. So sizes do not
+/// follow every turn of the ranks.
+///
+/// Where (RankPlaces). Who keeps its size and type keeps its place, but for one that saves it 2 c. A
+/// size whose place is slower than it would be in an empty partition is weighed against smaller ones
+/// by what GPUs are worth in that round.
+///
+/// Rigid jobs (not elastic) have all their workers or none and, once they run, are stopped for nobody
+/// unless they say what a stop costs them (RunDetails::save, restore). A gang that no type of the
+/// partition can hold gets GPUs of several types before all others once it has waited ten minutes.
+/// Nobody waits for ever: see RankJob::aged.
+///
+/// Over partitions: PriceRouting, and OverflowRouting for whom a round leaves out.
+class RankPolicy final : public Policy {
+ public:
+  explicit RankPolicy(const RankOptions& options);
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+  [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
+                                             Rng& rng) override;
+  [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
+    return reasons_.explain(job);
+  }
+  /// When the round began, how much of each job is done, and how long those took that ended.
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
+  [[nodiscard]] std::uint64_t learned() const noexcept override {
+    return rounds_.begun() + lengths_.version();
+  }
+
+ private:
+  /// What is remembered of a job from call to call.
+  struct Known {
+    std::shared_ptr<const RankSpeeds> speeds;
+    std::uint64_t model = 0;  // version that `speeds` are of
+    double without_gpus_s = 0;
+    Instant at{};         // last seen
+    bool waits = true;    // then
+    Placement placement;  // then
+    double pace = 0;      // there, with nobody beside it
+    bool here = false;
+  };
+  /// A job that a plan is about.
+  struct Member {
+    const JobView* job = nullptr;
+    Known* known = nullptr;
+    double left_s = 0, restart_s = 0;
+    bool stoppable = true;
+    RankSize now = {};  // what it runs on, by its curve; gpus 0: it waits
+    std::uint32_t type = 0;
+  };
+  /// Sizes of those who run are their own.
+  struct Plan {
+    std::vector<Member> members;
+    RankProblem problem;
+    std::deque<std::vector<RankSize>> own;
+    RankAnswer answer;
+  };
+  [[nodiscard]] static std::vector<JobId> ids_of(const Plan& plan);
+  void observe(const View& view);
+  void see(const View& view, const JobView& job);
+  [[nodiscard]] Member member_of(const View& view, const JobView& job);
+  [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
+  [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
+  void add(Plan& plan, Member member) const;
+  void add_grower(Plan& plan, Member member) const;
+  [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
+  void divide(Plan& plan);
+  [[nodiscard]] bool needs_several_types(const View& view, const JobView& job) const;
+  void plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out);
+  void plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round);
+  void between(const View& view, RoundPlan& round, std::vector<Decision>& out);
+  void grow(const View& view, std::vector<Decision>& out);
+  void carry_out(const View& view, const Plan& plan, RoundPlan& round, std::vector<Decision>& out);
+  [[nodiscard]] std::optional<Placement> place_of(const Plan& plan, std::size_t i);
+  [[nodiscard]] std::vector<std::size_t> take_stayers(const Plan& plan,
+                                                      std::vector<std::size_t>& movers);
+  void place_movers(const Plan& plan, const std::vector<std::size_t>& movers,
+                    std::vector<std::optional<Placement>>& to);
+  void move_stayers(const View& view, const Plan& plan, const std::vector<std::size_t>& stayers,
+                    std::vector<Decision>& out);
+
+  RankOptions options_;
+  PolicyFacts facts_;
+  PriceRouting routing_{true};
+  Rounds rounds_;
+  RankLengths lengths_;
+  RankCurves curves_;
+  RankPlaces places_;
+  RankReasons reasons_;
+  std::vector<double> costs_;  // type_costs()
+  std::map<JobId, Known> known_;
+};
+
+}  // namespace starling

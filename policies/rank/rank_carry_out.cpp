@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where the jobs of a plan go, and how that comes to be.
+#include <algorithm>
+#include <tuple>
+
+#include "policies/parts/evict.h"
+#include "policies/rank/rank.h"
+#include "workload/requirements.h"
+
+namespace starling {
+namespace {
+
+/// Seconds saved, in restarts, for which a job moves that keeps its size.
+constexpr double kWorthMoving = 2;
+
+bool is_free_for(const Occupancy& gpus, const JobView& job) {
+  return !job.placement.empty() && all_free(gpus, job.placement) &&
+         gpus.has_means(job.placement, demand_of(*job.spec));
+}
+
+}  // namespace
+
+std::vector<JobId> RankPolicy::ids_of(const Plan& plan) {
+  std::vector<JobId> ids;
+  for (const Member& member : plan.members) ids.push_back(member.job->spec->id);
+  return ids;
+}
+
+/// Of the sizes up to the granted one that which is worth most where it has room, less what its GPUs
+/// are worth to others; among them what the job has, if that is free.
+std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
+  const Member& member = plan.members[i];
+  const RankGrant grant = *plan.answer.grants[i];
+  const JobSpec& spec = *member.job->spec;
+  const RankSpeeds& speeds = *member.known->speeds;
+  const double each = plan.answer.rank[i] * plan.problem.jobs[i].least_gpu_s;
+  const auto cost_of = [&](std::uint32_t type, std::uint32_t gpus) {
+    return plan.answer.price[type] * costs_[type] * gpus;
+  };
+  std::optional<Placement> best;
+  double most = 0;
+  if (member.now.gpus > 0 && is_free_for(places_.gpus(), *member.job)) {
+    best = member.job->placement;
+    most = each * member.known->pace - cost_of(member.type, member.now.gpus);
+  }
+  const auto sizes = plan.problem.jobs[i].sizes[grant.type];
+  for (auto size = sizes.rbegin(); size != sizes.rend(); ++size) {
+    if (size->gpus > grant.gpus) continue;
+    const double cost = cost_of(grant.type, size->gpus);
+    if (best && each * size->speed - cost <= most) continue;
+    auto found = places_.find(spec, size->gpus / spec.gpus_per_worker,
+                              GpuTypeId{static_cast<std::uint16_t>(grant.type)});
+    if (!found) continue;
+    // What a restart takes of its speed in an empty partition it takes here.
+    const double charge = size->speed / speeds.of(grant.type, size->gpus);
+    const double worth = each * places_.pace(spec, *found) * charge - cost;
+    if (best && worth <= most) continue;
+    most = worth;
+    best = std::move(found);
+  }
+  return best;
+}
+
+/// Who keeps size and type keeps its place; the others are `movers`.
+std::vector<std::size_t> RankPolicy::take_stayers(const Plan& plan,
+                                                  std::vector<std::size_t>& movers) {
+  std::vector<std::size_t> stayers;
+  for (std::size_t i = 0; i < plan.members.size(); ++i) {
+    const Member& member = plan.members[i];
+    const auto& grant = plan.answer.grants[i];
+    if (grant && grant->gpus == member.now.gpus && grant->type == member.type &&
+        is_free_for(places_.gpus(), *member.job)) {
+      places_.take(member.job->spec, member.job->placement, member.job->allocation);
+      stayers.push_back(i);
+    } else {
+      movers.push_back(i);
+    }
+  }
+  return stayers;
+}
+
+/// By priority; in it first those who have waited for long, then the largest. Where one of those
+/// finds no place nobody starts after it who could not be stopped.
+void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& movers,
+                              std::vector<std::optional<Placement>>& to) {
+  bool held = false;
+  for (const std::size_t i : movers) {
+    const Member& member = plan.members[i];
+    if (!plan.answer.grants[i] || (held && !member.stoppable)) continue;
+    to[i] = place_of(plan, i);
+    if (to[i]) {
+      places_.take(member.job->spec, *to[i], {});
+    } else if (plan.problem.jobs[i].aged >= 1) {
+      held = true;
+    }
+  }
+  for (const std::size_t i : movers) {
+    const JobView& job = *plan.members[i].job;
+    if (to[i] || !is_free_for(places_.gpus(), job)) continue;
+    to[i] = job.placement;  // nobody needs it
+    places_.take(job.spec, job.placement, job.allocation);
+  }
+}
+
+void RankPolicy::carry_out(const View& view, const Plan& plan, RoundPlan& round,
+                           std::vector<Decision>& out) {
+  std::vector<std::size_t> movers;
+  const std::vector<std::size_t> stayers = take_stayers(plan, movers);
+  const auto key = [&](std::size_t i) {
+    const auto& grant = plan.answer.grants[i];
+    const RankJob& job = plan.problem.jobs[i];
+    return std::tuple(-std::int64_t{job.priority}, job.aged < 1,
+                      -std::int64_t{grant ? grant->gpus : 0});
+  };
+  std::ranges::stable_sort(movers, {}, key);
+  std::vector<std::optional<Placement>> to(plan.members.size());
+  place_movers(plan, movers, to);
+  std::vector<Decision> resizes;
+  for (const std::size_t i : movers) {
+    const JobView& job = *plan.members[i].job;
+    const bool runs = !job.placement.empty();
+    if (runs ? to[i] == job.placement : !to[i]) continue;
+    round.bring(view, job, std::move(to[i]), {}, out, resizes);
+  }
+  move_stayers(view, plan, stayers, resizes);
+  out.insert(out.end(), resizes.begin(), resizes.end());
+}
+
+/// To GPUs that nobody has to leave first.
+void RankPolicy::move_stayers(const View& view, const Plan& plan,
+                              const std::vector<std::size_t>& stayers, std::vector<Decision>& out) {
+  for (const std::size_t i : stayers) {
+    const Member& member = plan.members[i];
+    const JobView& job = *member.job;
+    const auto saves = [&](double pace) {
+      const double saved = member.left_s / member.known->pace - member.left_s / pace;
+      return saved > kWorthMoving * member.restart_s;
+    };
+    if (member.now.gpus == 0 || !saves(member.now.speed)) continue;
+    places_.give_back(job.spec, job.placement);
+    auto found = places_.find(*job.spec, member.now.gpus / job.spec->gpus_per_worker,
+                              GpuTypeId{static_cast<std::uint16_t>(member.type)});
+    const bool moves =
+        found && saves(places_.pace(*job.spec, *found)) && fits_now(view.gpus, *found, job);
+    places_.take(job.spec, moves ? *found : job.placement, job.allocation);
+    if (moves) out.emplace_back(Resize{job.spec->id, *std::move(found)});
+  }
+}
+
+}  // namespace starling

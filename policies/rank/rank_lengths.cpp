@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/rank/rank_lengths.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace starling {
+namespace {
+
+/// As its home tells, which has kept account of how long a job really worked; else as far as it was
+/// seen to have come.
+Residents::Move end_of(const View& view, std::uint64_t order, std::uint64_t group,
+                       Instant submitted, double done_s) {
+  Residents::Move move{true, true, order, group, submitted, {}, done_s};
+  const auto gone = std::ranges::find(view.departed, order, &DepartedJob::order);
+  if (gone == view.departed.end()) return move;
+  if (gone->served > Duration{0}) move.work_s = seconds(gone->served);
+  move.worked = gone->fate != JobFate::moved;
+  return move;
+}
+
+}  // namespace
+
+void RankLengths::observe(const View& view) {
+  progress_.observe(view);
+  learn(view);
+}
+
+void RankLengths::learn(const View& view) {
+  std::vector<Residents::Move> moves;
+  for (auto& [order, seen] : seen_) seen.here = false;
+  for (const auto jobs : {view.waiting, view.running}) {
+    for (const JobView& job : jobs) {
+      const auto [at, fresh] = seen_.try_emplace(job.order);
+      Seen& seen = at->second;
+      if (fresh) seen = {job.spec->id, recurring_group_of(*job.spec), job.submitted};
+      seen.here = true;
+      seen.done_s = progress_.done_s(job.spec->id);
+      if (seen.started || (job.placement.empty() && job.served == Duration{0})) continue;
+      seen.started = true;
+      moves.push_back({false, false, job.order, seen.group, seen.submitted, view.now, 0});
+    }
+  }
+  std::erase_if(seen_, [&](const auto& entry) {
+    const auto& [order, seen] = entry;
+    if (seen.here) return false;
+    if (seen.started) moves.push_back(end_of(view, order, seen.group, seen.submitted, seen.done_s));
+    return true;
+  });
+  if (!moves.empty()) forecast_.follow(moves, view.now);
+}
+
+double RankLengths::left_s(const JobView& job, Instant now) const {
+  const JobSpec& spec = *job.spec;
+  if (believes_ && spec.duration > Duration::zero()) return progress_.left_s(spec);
+  const double left = forecast_.left(recurring_group_of(spec), job.submitted,
+                                     progress_.done_s(spec.id), now, job.order);
+  return std::max(left, 1.0);
+}
+
+void RankLengths::resume(ElasticProgress progress, Forecast forecast) {
+  progress_ = std::move(progress);
+  forecast_ = std::move(forecast);
+}
+
+}  // namespace starling

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whom a plan is about, and what it divides.
+#include <algorithm>
+#include <limits>
+
+#include "policies/partitions/moves.h"
+#include "policies/parts/evict.h"
+#include "policies/parts/restart.h"
+#include "policies/rank/rank.h"
+
+namespace starling {
+namespace {
+
+/// What a job gains by a change is counted over so long at most.
+constexpr double kHorizonS = 600;
+/// A job changes for so many times what a restart costs it.
+constexpr double kWorthIt = 2;
+
+}  // namespace
+
+bool RankPolicy::is_mixed(const View& view, const Placement& placement) const {
+  return std::ranges::any_of(placement, [&](GpuId gpu) {
+    return view.topology.type_of(gpu) != view.topology.type_of(placement.front());
+  });
+}
+
+/// A gang on GPUs of several types has found its place for good.
+bool RankPolicy::may_stop(const View& view, const JobView& job) const {
+  const RunDetails& run = job.spec->run;
+  const bool says = run.save > Duration{0} || run.restore > Duration{0};
+  return (job.spec->elastic() || says) && !is_mixed(view, job.placement);
+}
+
+RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job) {
+  Member member;
+  member.job = &job;
+  member.known = &known_.at(job.spec->id);
+  member.stoppable = may_stop(view, job);
+  member.left_s = lengths_.left_s(job, view.now);
+  member.restart_s = restart_cost_s(*job.spec, options_.restart_s);
+  if (job.placement.empty()) return member;
+  member.type = view.topology.type_of(job.placement.front()).value;
+  member.now.gpus = static_cast<std::uint32_t>(job.placement.size());
+  member.now.speed = member.known->speeds->of(member.type, member.now.gpus);
+  if (member.now.speed <= 0) member.now.speed = std::max(member.known->pace, 1e-9);
+  return member;
+}
+
+/// The sizes of a job that runs: what it has for what it is, all others less by a restart.
+std::vector<RankSize> RankPolicy::charged(const Member& member, std::uint32_t type) const {
+  std::vector<RankSize> sizes;
+  const double c = member.restart_s;
+  for (RankSize size : member.known->speeds->sizes[type]) {
+    const bool has = type == member.type && size.gpus == member.now.gpus;
+    if (!has) {
+      const double saved = member.left_s / member.now.speed - member.left_s / size.speed;
+      if (size.speed > member.now.speed && saved < kWorthIt * c) continue;
+      const double within =
+          std::max({c, std::min(kHorizonS, member.left_s / size.speed + c), 1e-9});
+      size.speed *= 1 - c / within;
+      if (size.speed <= 0) continue;
+    }
+    sizes.push_back(size);
+  }
+  return sizes;
+}
+
+void RankPolicy::add(Plan& plan, Member member) const {
+  const RankSpeeds& speeds = *member.known->speeds;
+  RankJob job;
+  for (std::uint32_t t = 0; t < speeds.sizes.size(); ++t) {
+    if (member.now.gpus > 0) {
+      plan.own.push_back(charged(member, t));
+      job.sizes.emplace_back(plan.own.back());
+    } else {
+      job.sizes.emplace_back(speeds.sizes[t]);
+    }
+  }
+  job.left_s = member.left_s;
+  job.least_gpu_s = speeds.least_gpu_s;
+  job.aged = member.known->without_gpus_s / options_.patience_s;
+  job.priority = member.job->spec->priority;
+  job.stoppable = member.stoppable;
+  plan.problem.jobs.push_back(std::move(job));
+  plan.members.push_back(member);
+}
+
+/// The same of one that keeps what it has, and may have more of that type.
+void RankPolicy::add_grower(Plan& plan, Member member) const {
+  add(plan, member);
+  RankJob& job = plan.problem.jobs.back();
+  for (std::uint32_t t = 0; t < job.sizes.size(); ++t) {
+    if (t != member.type) job.sizes[t] = {};
+  }
+  job.base = member.now;
+  job.base_type = member.type;
+}
+
+void RankPolicy::divide(Plan& plan) {
+  plan.problem.free = places_.free_by_type();
+  plan.problem.cost = costs_;
+  plan.answer = divide_by_rank(plan.problem);
+}
+
+/// A gang that the types of the partition hold together and no single one does.
+bool RankPolicy::needs_several_types(const View& view, const JobView& job) const {
+  const auto& sizes = known_.at(job.spec->id).speeds->sizes;
+  const std::uint32_t least = workers_of(*job.spec).least * job.spec->gpus_per_worker;
+  return std::ranges::all_of(sizes, [](const auto& list) { return list.empty(); }) &&
+         least <= view.gpus.gpus().size();
+}
+
+/// Before all others of its priority, once it has waited for kPatience. Where it has waited for long
+/// and finds no place, nothing starts that could not be stopped for it.
+void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round) {
+  if (view.now - job.submitted < kPatience) return;
+  JobSpec smallest = *job.spec;
+  smallest.workers = workers_of(smallest).least;
+  auto found = place(places_.gpus(), rounds_.shape(), smallest, Fit::node);
+  if (!found) found = place(places_.gpus(), rounds_.shape(), smallest, Fit::count);
+  if (found) {
+    places_.take(job.spec, *found, {});
+    round.add({job.spec->id, *std::move(found)});
+  } else if (known_.at(job.spec->id).without_gpus_s >= options_.patience_s) {
+    plan.problem.held.assign(costs_.size(), true);
+  }
+}
+
+void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out) {
+  Plan plan;
+  places_.begin(view, rounds_.shape());
+  std::vector<const JobView*> mixed;
+  std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
+  for (const JobView& job : view.running) {
+    if (!lies_here(view.gpus, job.placement)) continue;
+    if (job.blocked || !may_stop(view, job)) {
+      places_.stays(job);
+      continue;
+    }
+    places_.give_back(job.spec, job.placement);
+    most_urgent = std::max(most_urgent, job.spec->priority);
+    add(plan, member_of(view, job));
+  }
+  for (const JobView& job : view.waiting) {
+    if (job.blocked) continue;
+    if (needs_several_types(view, job)) {
+      mixed.push_back(&job);
+      continue;
+    }
+    most_urgent = std::max(most_urgent, job.spec->priority);
+    add(plan, member_of(view, job));
+  }
+  for (const JobView* job : mixed) {
+    if (job->spec->priority >= most_urgent) plan_mixed(view, *job, plan, round);
+  }
+  divide(plan);
+  carry_out(view, plan, round, out);
+  reasons_.note(view, plan.problem, plan.answer, ids_of(plan));
+}
+
+void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
+  if (view.gpus.free_count() == 0) return;
+  Plan plan;
+  for (const JobView& job : view.waiting) {
+    if (!job.blocked && !round.contains(job.spec->id) && !needs_several_types(view, job))
+      add(plan, member_of(view, job));
+  }
+  const bool grows = view.waiting.empty() && round.empty();
+  if (plan.members.empty() && !grows) return;
+  places_.begin(view, rounds_.shape());
+  for (const JobView& job : view.running) {
+    if (lies_here(view.gpus, job.placement)) places_.stays(job);
+  }
+  if (grows) return grow(view, out);
+  round.keep_places(places_.gpus());
+  divide(plan);
+  carry_out(view, plan, round, out);
+  reasons_.add(view, plan.problem, plan.answer, ids_of(plan));
+}
+
+/// To those who run, if that saves them more than it costs.
+void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
+  Plan plan;
+  for (const JobView& job : view.running) {
+    if (job.blocked || !lies_here(view.gpus, job.placement) || !may_stop(view, job)) continue;
+    add_grower(plan, member_of(view, job));
+  }
+  divide(plan);
+  for (std::size_t i = 0; i < plan.members.size(); ++i) {
+    const JobView& job = *plan.members[i].job;
+    if (plan.answer.grants[i]->gpus == plan.members[i].now.gpus) continue;
+    places_.give_back(job.spec, job.placement);
+    auto found = place_of(plan, i);
+    const bool moves = found && *found != job.placement && fits_now(view.gpus, *found, job);
+    places_.take(job.spec, moves ? *found : job.placement, job.allocation);
+    if (moves) out.emplace_back(Resize{job.spec->id, *std::move(found)});
+  }
+}
+
+}  // namespace starling

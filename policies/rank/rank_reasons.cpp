@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/rank/rank_reasons.h"
+
+#include <cstdio>
+
+#include "base/counted.h"
+
+namespace starling {
+namespace {
+
+/// Reasons that are kept of divisions between rounds, beyond those of the last one.
+constexpr std::size_t kMostAdded = 4096;
+
+template <class... Numbers>
+std::string formatted(const char* format, Numbers... numbers) {
+  char text[192];
+  std::snprintf(text, sizeof text, format, numbers...);
+  return text;
+}
+
+}  // namespace
+
+void RankReasons::note(const View& view, const RankProblem& problem, const RankAnswer& answer,
+                       const std::vector<JobId>& jobs) {
+  reasons_.clear();
+  add(view, problem, answer, jobs);
+}
+
+void RankReasons::add(const View& view, const RankProblem& problem, const RankAnswer& answer,
+                      const std::vector<JobId>& jobs) {
+  if (types_.empty()) {
+    for (const GpuType& type : view.topology.gpu_types()) types_.push_back(type.name);
+  }
+  if (reasons_.size() > view.waiting.size() + view.running.size() + kMostAdded) reasons_.clear();
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    const auto& more = answer.more[i];
+    reasons_[jobs[i]] = {view.now,
+                         jobs.size(),
+                         answer.rank[i],
+                         problem.jobs[i].aged,
+                         problem.jobs[i].left_s,
+                         answer.grants[i],
+                         more,
+                         more ? answer.price[more->type] : 0,
+                         more && answer.held[more->type] && !problem.jobs[i].stoppable};
+  }
+}
+
+std::string RankReasons::gpus_of(std::uint32_t gpus, std::uint32_t type) const {
+  return counted(gpus, "GPU", "GPUs") + " of " + types_[type];
+}
+
+std::string RankReasons::next_step(const Reason& reason) const {
+  const RankGrant& more = *reason.more;
+  const std::string size = gpus_of(more.gpus, more.type);
+  if (reason.held)
+    return "  " + size +
+           " go to nobody whom they could not be taken back from: a gang that has "
+           "waited too long needs them";
+  if (more.value < reason.price)
+    return formatted(
+        "  for %s each GPU more is worth %.3g there; the last one given was worth %.3g: "
+        "it would have them if %.1f times as many jobs were at least as long as it",
+        size.c_str(), more.value, reason.price, reason.price / more.value);
+  return formatted(
+      "  for %s each GPU more is worth %.3g, which is enough, but not so many were left "
+      "at its turn: it has them once they are free together",
+      size.c_str(), more.value);
+}
+
+std::vector<std::string> RankReasons::explain(JobId job) const {
+  const auto at = reasons_.find(job);
+  if (at == reasons_.end()) return {};
+  const Reason& reason = at->second;
+  const double longer = reason.rank - static_cast<double>(reason.jobs) * reason.aged;
+  std::vector<std::string> lines{
+      formatted(
+          "policy: at %.0f s %.0f of the %zu jobs that shared what there was were at least as "
+          "long as it, of which %.0f s were expected to be left; it got ",
+          seconds(reason.at.time_since_epoch()), longer, reason.jobs, reason.left_s) +
+      (reason.grant ? gpus_of(reason.grant->gpus, reason.grant->type) : "none")};
+  if (reason.aged > 0.005)
+    lines.push_back(formatted("  for having waited it counts as if %.1f more were",
+                              static_cast<double>(reason.jobs) * reason.aged));
+  if (reason.grant && reason.grant->value > 0)
+    lines.push_back(formatted("  each of its last GPUs is worth %.3g, %.2f times its speed in all",
+                              reason.grant->value, reason.grant->speed));
+  lines.push_back(reason.more ? next_step(reason)
+                              : "  more GPUs would not make it faster, or not by as much as a "
+                                "restart costs");
+  return lines;
+}
+
+}  // namespace starling
