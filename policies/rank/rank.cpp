@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "interference/profile.h"
 #include "policies/builtin.h"
 #include "policies/elastic/round_memory.h"
 #include "policies/parts/restart.h"

@@ -71,7 +71,9 @@ TEST_CASE(
 
 TEST_CASE("nobody is stopped or resized to gain less than two restarts") {
   RankRig rig(servers(1));
-  rig.submit(elastic_spec(2, 10'000));
+  JobSpec first = rigid_spec(2, 10'000);
+  first.priority = 1;
+  rig.submit(first);
   rig.submit(elastic_spec(8, 60));
   rig.round();
   REQUIRE(rig.gpus_of(1) == 6);
@@ -105,7 +107,7 @@ TEST_CASE("rigid jobs are stopped for nobody, unless they say what that costs th
     rig.round();
     REQUIRE(rig.gpus_of(0) == 8);
     for (int i = 0; i < 3; ++i) rig.submit(elastic_spec(8, 100));
-    rig.submit(rigid_spec(2, 60));
+    rig.submit(rigid_spec(2, 20));
     rig.round(120s);
     CHECK(rig.gpus_of(0) == (tells ? 0 : 8));
     CHECK(rig.gpus_of(4) == (tells ? 2 : 0));

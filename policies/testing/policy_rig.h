@@ -28,7 +28,10 @@ struct PolicyRig {
     return jobs.back();
   }
   void end(std::size_t i) {
-    if (!jobs[i].placement.empty()) gpus.give_back(jobs[i].placement, demand_of(*jobs[i].spec));
+    const JobView& job = jobs[i];
+    if (!job.placement.empty()) gpus.give_back(job.placement, demand_of(*job.spec));
+    departed.push_back({std::make_shared<const JobSpec>(*job.spec), JobFate::finished, job.order,
+                        job.submitted, now, job.served});
     jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(i));
   }
   /// Time goes by, in which those run that run.
@@ -55,8 +58,11 @@ struct PolicyRig {
   std::vector<Decision> decide(TriggerKind kind) {
     waiting.clear(), running.clear();
     for (const JobView& job : jobs) (job.placement.empty() ? waiting : running).push_back(job);
-    return policy->decide({topology, gpus, waiting, running, {}, *speed, now, AgentId{0}}, {kind},
-                          rng);
+    View view{topology, gpus, waiting, running, {}, *speed, now, AgentId{0}};
+    view.departed = departed;
+    auto made = policy->decide(view, {kind}, rng);
+    departed.clear();
+    return made;
   }
   void apply(const Decision& decision) {
     if (const auto* start = std::get_if<Start>(&decision))
@@ -81,6 +87,7 @@ struct PolicyRig {
   const SpeedModel* speed = &equal;
   std::deque<JobSpec> specs;
   std::vector<JobView> jobs, waiting, running;
+  std::vector<DepartedJob> departed;  // since the last decide()
   Instant now{};
   Rng rng{1};
 };
