@@ -114,7 +114,7 @@ void add_rank(PolicyRegistry& registry) {
         "types", 0.6, 0, 3,
         "a GPU must be worth as much as a typical job is fast on its type, to this power");
     options.patience_s =
-        3600 * reader.number("patience", 24, 0.01, 1e6,
+        3600 * reader.number("patience", 48, 0.01, 1e6,
                              "hours without GPUs after which nobody passes a job any more");
     return std::unique_ptr<Policy>(std::make_unique<RankPolicy>(options));
   });

@@ -21,10 +21,10 @@ namespace starling {
 
 struct RankOptions {
   Duration round = std::chrono::seconds(120);
-  bool believes = false;       ///< users' estimates; else forecasts alone
-  double restart_s = 25;       ///< that a change costs a job that does not say it itself
-  double type_power = 0.6;     ///< type_costs()
-  double patience_s = 86'400;  ///< after so long without GPUs nobody passes a job any more
+  bool believes = false;        ///< users' estimates; else forecasts alone
+  double restart_s = 25;        ///< that a change costs a job that does not say it itself
+  double type_power = 0.6;      ///< type_costs()
+  double patience_s = 172'800;  ///< after so long without GPUs nobody passes a job any more
 };
 
 /// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
@@ -43,7 +43,9 @@ struct RankOptions {
 /// Rigid jobs (not elastic) have all their workers or none and, once they run, are stopped for nobody
 /// unless they say what a stop costs them (RunDetails::save, restore). A gang that no type of the
 /// partition can hold gets GPUs of several types before all others once it has waited ten minutes.
-/// Nobody waits for ever: see RankJob::aged.
+/// Nobody waits for ever: who has been without GPUs for the part w
+/// of its patience, in all, is aged by w^3 (RankJob::aged); to the power of 3, because age in
+/// proportion to the wait lets long jobs pass short ones hours before anybody need worry.
 ///
 /// Over partitions: PriceRouting, and OverflowRouting for whom a round leaves out.
 class RankPolicy final : public Policy {

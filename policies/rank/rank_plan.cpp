@@ -78,7 +78,8 @@ void RankPolicy::add(Plan& plan, Member member) const {
   }
   job.left_s = member.left_s;
   job.least_gpu_s = speeds.least_gpu_s;
-  job.aged = member.known->without_gpus_s / options_.patience_s;
+  const double waited = member.known->without_gpus_s / options_.patience_s;
+  job.aged = waited * waited * waited;
   job.priority = member.job->spec->priority;
   job.stoppable = member.stoppable;
   plan.problem.jobs.push_back(std::move(job));

@@ -197,9 +197,8 @@ TEST_CASE("four jobs on four GPUs: within 5 % of the best of all schedules, in t
       work.push_back(100 * std::exp(rng.normal()));
       power.push_back(0.4 + 0.6 * rng.uniform());
     }
-    const double ours = flow_time(work, power, [](const auto& left, const auto& powers) {
-      return by_rule(4, left, powers);
-    });
+    const double ours = flow_time(
+        work, power, [](const auto& left, const auto& powers) { return by_rule(4, left, powers); });
     const double least = least_flow(work, power, 4);
     CAPTURE(round);
     CHECK(ours >= 0.9999 * least);
