@@ -2,6 +2,7 @@
 // Whom a plan is about, and what it divides.
 #include <algorithm>
 #include <limits>
+#include <set>
 
 #include "policies/partitions/moves.h"
 #include "policies/parts/evict.h"
@@ -132,8 +133,18 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
   places_.begin(view, rounds_.shape());
   std::vector<const JobView*> mixed;
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
+  std::set<JobId> leaving;
+  for (const JobView* job : routing_.pick_movers(view)) {
+    if (!may_stop(view, *job)) continue;
+    leaving.insert(job->spec->id);
+    out.emplace_back(Preempt{job->spec->id});
+  }
   for (const JobView& job : view.running) {
     if (!lies_here(view.gpus, job.placement)) continue;
+    if (leaving.contains(job.spec->id)) {
+      places_.give_back(job.spec, job.placement);
+      continue;
+    }
     if (job.blocked || !may_stop(view, job)) {
       places_.stays(job);
       continue;
