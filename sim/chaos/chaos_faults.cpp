@@ -106,6 +106,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F34-memory",
        "what a policy and a speed model have learned is lost, cut, altered or another's",
        &F::spoil_memory, 120, 20, 0.3},
+      {"F35-sizes", "gangs have any size that their jobs may have, and are resized over partitions",
+       nullptr, 0, 0, 0.3},
   };
   return all;
 }
@@ -185,6 +187,12 @@ double ChaosFaults::means() {
   if (dose == Dose::off) return 0;
   counts_["F27-means"] = 1;
   return dose == Dose::extreme ? 1 : 0.3;
+}
+
+bool ChaosFaults::sizes() {
+  if (state("F35-sizes").dose == Dose::off) return false;
+  counts_["F35-sizes"] = 1;
+  return true;
 }
 
 bool ChaosFaults::herd() {

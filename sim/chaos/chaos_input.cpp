@@ -47,6 +47,13 @@ void draw_means(JobSpec& spec, double most, Rng rng) {
   spec.memory_gib_per_worker = part(GeneratorOptions{}.memory_gib);
 }
 
+/// Most jobs can do with one worker, and use up to twice as many as they ask for.
+void draw_sizes(JobSpec& spec, std::uint32_t gpus, Rng rng) {
+  if (spec.elastic() || spec.workers > gpus || !rng.chance(0.7)) return;
+  spec.min_workers = 1;
+  spec.max_workers = std::min(gpus, 2 * spec.workers);
+}
+
 /// A policy that changes sizes, made to decide wrongly, may leave a job at its least one.
 Duration longest(const JobSpec& job, bool elastic) {
   if (!elastic || job.min_workers == 0) return job.duration;
@@ -64,6 +71,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   const std::uint32_t jobs = options.jobs > 0 ? options.jobs : std::max(20U, fewer);
   const bool once = rng.fork(jobs).chance(0.15);
   const double means = faults.means();
+  const bool sizes = faults.sizes();
   const double span_s = faults.herd() ? 0 : 0.8 * seconds(faults.last());
   for (std::uint32_t i = 0; i < jobs; ++i) {
     Rng own = rng.fork(i);
@@ -71,6 +79,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
     job.submit = from_seconds(span_s * own.uniform());
     job.spec.no_requeue = once && own.fork(2).chance(0.3);
     if (means > 0) draw_means(job.spec, means, own.fork(3));
+    if (sizes) draw_sizes(job.spec, gpus, own.fork(4));
     if (longer != 1) job.spec.duration = from_seconds(longer * seconds(job.spec.duration));
     trace.jobs.push_back(std::move(job));
   }
@@ -125,7 +134,7 @@ Result<ChaosInput> draw_chaos_input(
   Duration serial{0};
   const auto policy = policies.make(sim.policy);
   if (!policy) return policy.error();
-  const bool elastic = policy.value()->facts().elastic;
+  const bool elastic = policy.value()->facts().elastic || faults.sizes();
   for (const TraceJob& job : trace.jobs) serial += longest(job.spec, elastic);
   return ChaosInput{std::move(topology).value(),
                     std::move(wrong).value(),

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents that decide and tell nonsense: F21 and F22.
+// Agents that decide and tell nonsense, or change sizes at random: F21, F22 and F35.
 #include <limits>
 
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/faulty_policy.h"
+#include "sim/chaos/sizing_policy.h"
 
 namespace starling {
 
 std::unique_ptr<Policy> ChaosFaults::faulty_policy(AgentId agent, std::unique_ptr<Policy> good,
                                                    std::function<void(Duration)> stall) {
+  if (State& sizes = state("F35-sizes"); sizes.dose != Dose::off) {
+    const Duration mean = std::chrono::seconds(sizes.dose == Dose::extreme ? 5 : 40);
+    good = std::make_unique<SizingPolicy>(std::move(good), mean, sizes.rng.fork(agent.value),
+                                          [this] { return !healed_; });
+  }
   State& bad = state("F21-brain");
   if (bad.dose == Dose::off) return good;
   ++counts_["F21-brain"];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/check/checker.h"
 
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <type_traits>
@@ -10,22 +9,11 @@
 #include "agents/executor/executor_state.h"
 #include "agents/step/state.h"
 #include "base/check.h"
+#include "sim/check/checker_words.h"
 #include "sim/check/growth.h"
+#include "workload/job_size.h"
 
 namespace starling {
-namespace {
-
-std::string node_text(NodeId node) {
-  if (node.value >= kFirstClient) return "client " + std::to_string(node.value - kFirstClient);
-  if (node.value >= kFirstExecutor)
-    return "executor " + std::to_string(node.value - kFirstExecutor);
-  if (node.value > 0) return "agent " + std::to_string(node.value - 1);
-  return "hardware";
-}
-
-std::string gpu_text(GpuId gpu) { return "GPU " + std::to_string(gpu.value); }
-
-}  // namespace
 
 Checker::Checker(std::span<const PeerAgent> partitions, std::uint32_t jobs_per_gpu)
     : partitions_(partitions.begin(), partitions.end()), jobs_per_gpu_(jobs_per_gpu) {}
@@ -90,9 +78,7 @@ void Checker::check_end(Instant now, NodeId node, const JobEnded& ended) {
     return at == ends.end() ? std::size_t{0} : at->second;
   };
   if (state.phase == JobPhase::finished) {
-    std::size_t gpus = 0;
-    if (job != nullptr)
-      for (const Share& share : job->gang) gpus += share.gpus.size();
+    const std::size_t gpus = job == nullptr ? 0 : gpus_of(job->gang);
     // More: an executor whose disk was lost was told to launch it again, and it ended at once.
     if (gpus > 0 && with(0) >= gpus) return;
     fail("S16", now, node,
@@ -189,6 +175,16 @@ void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting
          "attempt " + to_string(starting.attempt) + " starts, and " + to_string(job->attempt) +
              " is not over");
   }
+  if (const Durable::Job* job = journal(node).open(starting.attempt.job); job != nullptr) {
+    const JobSpec& spec = job->submit.spec;
+    const std::size_t gpus = gpus_of(starting.gang);
+    if (!may_have_size(spec, gpus, starting.allocation)) {
+      fail("S23", now, node,
+           "attempt " + to_string(starting.attempt) + " starts with " + std::to_string(gpus) +
+               " GPUs; its job asks for " + std::to_string(spec.gpus()) +
+               " and may not have so many");
+    }
+  }
   // A gang of the home's own partition alone: this one record stands for reserve, commit and start.
   if (starting.gang.size() == 1) {
     const PartitionId partition = starting.gang.front().partition;
@@ -267,110 +263,6 @@ void Checker::arrived(Instant now, NodeId from, NodeId to, const Message& messag
            "told " + node_text(to) + " that job " + to_string(state->job) + " is " +
                name_of(state->phase) + ", which is in no journal");
     }
-  }
-}
-
-void Checker::look(Instant now, const WorldView& world) {
-  std::map<GpuId, std::vector<AttemptId>> used;
-  std::map<JobId, AttemptId> live;
-  for (const ProcessView& process : world.processes) {
-    for (const GpuId gpu : process.gpus) {
-      std::vector<AttemptId>& tenants = used[gpu];
-      const bool twice =
-          std::find(tenants.begin(), tenants.end(), process.attempt) != tenants.end();
-      if (twice || tenants.size() >= jobs_per_gpu_) {
-        fail("S1", now, NodeId{},
-             gpu_text(gpu) + " runs " + to_string(tenants.back()) + " and " +
-                 to_string(process.attempt));
-      }
-      tenants.push_back(process.attempt);
-    }
-    const auto [other, first] = live.try_emplace(process.attempt.job, process.attempt);
-    if (!first && other->second != process.attempt) {
-      fail("S3", now, NodeId{},
-           "attempts " + to_string(other->second) + " and " + to_string(process.attempt) +
-               " of one job both run");
-    }
-    check_process(now, process, world);
-  }
-  for (const LedgerView& ledger : world.ledgers) check_ledger(now, ledger);
-}
-
-void Checker::check_process(Instant now, const ProcessView& process, const WorldView& world) {
-  if (const auto gang = gangs_.find(process.attempt); gang != gangs_.end()) {
-    for (const Share& share : gang->second) {
-      if (!committed_.contains({process.attempt, share.partition})) {
-        fail("S4", now, NodeId{},
-             "attempt " + to_string(process.attempt) + " runs, but partition " +
-                 std::to_string(share.partition.value) + " has not committed it");
-      }
-    }
-  } else {
-    fail("S4", now, NodeId{},
-         "attempt " + to_string(process.attempt) + " runs, but no home has decided to start it");
-  }
-  const auto by = allocations_.find(process.attempt);
-  const Allocation decided = by == allocations_.end() ? Allocation{} : by->second;
-  const auto runs_otherwise = [&](const Allocation& how, NodeId node, const char* as) {
-    const auto words = [](const Allocation& a) {
-      return a.as_asked() ? std::string("as it asks") : "by " + allocation_text(a);
-    };
-    fail("S22", now, node,
-         "attempt " + to_string(process.attempt) + as + words(how) + " and is to run " +
-             words(decided));
-  };
-  if (process.allocation != decided) runs_otherwise(process.allocation, NodeId{}, " runs ");
-  if (process.gpus.empty()) return;
-  const PartitionId partition = partition_of(process.gpus.front());
-  const auto owner = std::find_if(partitions_.begin(), partitions_.end(),
-                                  [&](const auto& peer) { return peer.partition.id == partition; });
-  // By the journal, whoever owns the partition now, and whatever it has heard so far.
-  const Durable::Held* held = journal(agent_node(owner->agent)).held(process.attempt);
-  const auto gives = [&](const Placement& gpus) {
-    return std::includes(gpus.begin(), gpus.end(), process.gpus.begin(), process.gpus.end());
-  };
-  const bool durable =
-      held != nullptr && std::any_of(held->gang.begin(), held->gang.end(), [&](const Share& share) {
-        return share.partition == partition && gives(share.gpus);
-      });
-  if (!durable) {
-    fail("S2", now, agent_node(owner->agent),
-         "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +
-             ", which the journal of its partition does not give it");
-  }
-  if (held != nullptr && held->allocation != decided)
-    runs_otherwise(held->allocation, agent_node(owner->agent), " is committed ");
-  for (const LedgerView& ledger : world.ledgers) {
-    if (ledger.partition != partition) continue;
-    const auto hold = std::find_if(ledger.holds.begin(), ledger.holds.end(),
-                                   [&](const auto& h) { return h.first == process.attempt; });
-    if (hold == ledger.holds.end() || !gives(hold->second)) {
-      fail("S2", now, ledger.owner,
-           "attempt " + to_string(process.attempt) + " runs on " + gpu_text(process.gpus.front()) +
-               ", which the ledger does not give it");
-    }
-  }
-}
-
-void Checker::check_ledger(Instant now, const LedgerView& ledger) {
-  std::string wrong;
-  const LedgerView::Figures own = recount(ledger, jobs_per_gpu_, wrong);
-  if (!wrong.empty()) fail("S9", now, ledger.owner, wrong);
-  for (const LedgerView::OfExecutor& one : ledger.executors) {
-    if (!one.answered) continue;
-    const auto told = inventories_.find({ledger.owner, one.executor});
-    if (told != inventories_.end() && told->second == journal(ledger.owner).life()) continue;
-    fail("S9", now, ledger.owner,
-         "trusts the GPUs of " + node_text(one.executor) +
-             ", which has not said in this life what runs there");
-  }
-  const auto text = [](const LedgerView::Figures& f) {
-    return std::to_string(f.free) + " free, " + std::to_string(f.quarantined) + " quarantined (" +
-           std::to_string(f.sick) + " bad), " + std::to_string(f.drained) + " drained";
-  };
-  for (const LedgerView::Figures& figures : {ledger.counted, ledger.told}) {
-    if (figures != own)
-      fail("S9", now, ledger.owner, "says " + text(figures) + ", and it is " + text(own));
   }
 }
 

@@ -61,6 +61,7 @@ struct WorldView {
 ///   S20 no server leaves or changes while anything uses it
 ///   S21 nobody is heard whose key the receiver does not know as his
 ///   S22 an attempt's processes run by its allocation, which each of its parts has written
+///   S23 a gang has a size that its job may have, and is as large for each of its parts
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.

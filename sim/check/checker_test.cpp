@@ -293,36 +293,6 @@ TEST_CASE("S15: memory is not what the journal says, or the journal contradicts 
   CHECK(h.caught("S15"));
 }
 
-TEST_CASE("S22: the processes of an attempt run by its allocation") {
-  HealthyWorld h;
-  SUBCASE("a process runs otherwise than was started") {
-    h.world.processes[1].allocation = {2, 0, 64, 0, false};
-    CHECK(h.caught("S22"));
-  }
-  SUBCASE("it does so as it asks") {
-    const Allocation how{1, 0, 64, 0, false};
-    const std::vector<Share> gang = {{PartitionId{1}, gpus({5})}};
-    h.accept(kB, kOther.job);
-    h.write(kB, AttemptStarting{kOther, gang, how});
-    Commit commit;
-    commit.attempt = kOther, commit.gang = gang, commit.allocation = how;
-    h.write(kB, ShareCommitted{kOther, AgentId{1}, commit});
-    h.take(1, kOther, gpus({5}));
-    h.world.processes.push_back({kOther, gpus({5}), {}, how});
-    CHECK_FALSE(h.caught("S22"));
-    CHECK_FALSE(h.checker.violation());
-    h.world.processes.back().allocation = {};
-    CHECK(h.caught("S22"));
-  }
-  SUBCASE("a part has been committed otherwise") {
-    Commit commit;
-    commit.attempt = kOne, commit.allocation = {2, 0, 64, 0, false};
-    commit.gang = {{PartitionId{0}, gpus({3})}, {PartitionId{1}, gpus({4})}};
-    h.write(kB, ShareCommitted{kOne, AgentId{0}, commit});
-    CHECK(h.caught("S22"));
-  }
-}
-
 TEST_CASE("S16: the end of a job is the end of its processes") {
   HealthyWorld h;
   JobEnded ended{kJob, {}};

@@ -29,6 +29,16 @@ inline Placement gpus(std::initializer_list<std::uint32_t> ids) {
   return all;
 }
 
+/// One to four workers.
+inline JobSpec spec_of(JobId job) {
+  JobSpec spec;
+  spec.id = job;
+  spec.workers = 2;
+  spec.min_workers = 1;
+  spec.max_workers = 4;
+  return spec;
+}
+
 /// For tests: a gang of both partitions, decided, committed, held and running.
 struct HealthyWorld {
   explicit HealthyWorld(std::uint32_t jobs_per_gpu = 1) : checker(two_partitions(), jobs_per_gpu) {
@@ -36,7 +46,7 @@ struct HealthyWorld {
     write(kA, LifeBegan{Incarnation{1}, Epoch{1}});
     write(kB, LifeBegan{Incarnation{1}, Epoch{1}});
     JobAccepted accepted;
-    accepted.submit.spec.id = kJob;
+    accepted.submit.spec = spec_of(kJob);
     write(kA, accepted);
     write(kA, AttemptStarting{kOne, gang});
     commit(kA, kOne, gang);
@@ -73,7 +83,7 @@ struct HealthyWorld {
   }
   void accept(NodeId home, JobId job) {
     JobAccepted accepted;
-    accepted.submit.spec.id = job;
+    accepted.submit.spec = spec_of(job);
     write(home, accepted);
   }
   void commit(NodeId owner, AttemptId attempt, std::vector<Share> gang) {
@@ -94,7 +104,7 @@ struct HealthyWorld {
 
 inline Submit submit_of(JobId job) {
   Submit submit;
-  submit.spec.id = job;
+  submit.spec = spec_of(job);
   return submit;
 }
 inline JobState state_of(JobId job, JobPhase phase) {
