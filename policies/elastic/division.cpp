@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "interference/profile.h"
+#include "policies/parts/restart.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -32,6 +33,17 @@ std::optional<Placement> Division::choose(const ElasticCall& call, const Occupan
     if (auto found = find_workers(call, gpus, *share.job->spec, workers)) return found;
   }
   return std::nullopt;
+}
+
+double Division::gained_s(const ElasticCall&, const ElasticShare& share, const Placement& to,
+                          double horizon_s) const {
+  return horizon_s * (1 - static_cast<double>(share.job->placement.size()) /
+                              static_cast<double>(std::max<std::size_t>(to.size(), 1)));
+}
+
+double Division::restart_s(const JobSpec& job) const {
+  constexpr double kOtherwise = 60;
+  return restart_cost_s(job, kOtherwise);
 }
 
 double ElasticSpeeds::rest_s(const Division& division, const ElasticCall& call,

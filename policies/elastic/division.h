@@ -82,6 +82,14 @@ class Division {
   [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
                                              const ElasticShare& share) = 0;
 
+  /// Seconds that the job gains within `horizon_s` by running on those GPUs, whatever partitions
+  /// they are in, rather than on its own; stopping is not counted. Unless overridden as if twice as
+  /// many were twice as fast.
+  [[nodiscard]] virtual double gained_s(const ElasticCall& call, const ElasticShare& share,
+                                        const Placement& to, double horizon_s) const;
+  /// Seconds that a stop costs the job.
+  [[nodiscard]] virtual double restart_s(const JobSpec& job) const;
+
   /// Does it know speeds? Then running jobs also get more workers between rounds, keep what they
   /// have where fewer would be slower, and at rounds move to a better place.
   [[nodiscard]] virtual bool knows_speeds() const { return false; }

@@ -54,7 +54,10 @@ class Drf final : public Division {
 
 void add_drf(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
-    const ElasticOptions options = read_elastic(reader);
+    ElasticOptions options = read_elastic(reader);
+    // It does not know what GPUs elsewhere are worth: on average jobs end later by them
+    // (docs/results/elastic-agents.md).
+    options.grows = read_grows(reader, false);
     return std::unique_ptr<Policy>(
         std::make_unique<ElasticPolicy>(kFacts, options, std::make_unique<Drf>()));
   });

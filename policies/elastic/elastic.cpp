@@ -36,12 +36,20 @@ ElasticOptions read_elastic(OptionReader& reader) {
   return options;
 }
 
+bool read_grows(OptionReader& reader, bool otherwise) {
+  using Values = std::vector<std::string_view>;
+  return reader.choice("spread", otherwise ? Values{"grow", "asked"} : Values{"asked", "grow"},
+                       "grow: jobs grow over partitions where nobody waits, and come back; asked: "
+                       "gangs over partitions are as large as they ask to be") == "grow";
+}
+
 ElasticPolicy::ElasticPolicy(PolicyFacts facts, const ElasticOptions& options,
                              std::unique_ptr<Division> division)
     : facts_(facts),
       between_(options.between),
       division_(std::move(division)),
-      rounds_({false, Fit::node}) {
+      rounds_({false, Fit::node}),
+      over_(options.round, options.grows) {
   facts_.round = options.round;
 }
 
@@ -76,6 +84,10 @@ ElasticCall ElasticPolicy::call(const View& view) const {
 Resize ElasticPolicy::resize(const View& view, const JobSpec& job, Placement to) const {
   const Allocation how = division_->allocation(call(view), job, to);
   return {job.id, std::move(to), how};
+}
+
+bool ElasticPolicy::is_called(const JobView* job) const {
+  return std::ranges::any_of(called_, [&](const JobView& gang) { return &gang == job; });
 }
 
 ElasticPolicy::Share ElasticPolicy::share_of(const JobView& job) const {
@@ -124,7 +136,13 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   for (const JobView& job : view.waiting) {
     if (!job.blocked) shares.push_back(share_of(job));
   }
+  called_.clear();
   for (const JobView& job : view.running) {
+    if (OverPartitions::is_away(view, job) && over_.is_called_home(view, job)) {
+      called_.push_back(job);
+      called_.back().placement = OverPartitions::part_here(view, job);
+      continue;
+    }
     if (!lies_here(view.gpus, job.placement)) continue;
     if (job.blocked) {
       left.cpus -= std::min(left.cpus, cpus_of_worker(*job.spec) * workers_of(job));
@@ -133,6 +151,12 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
       shares.push_back(share_of(job));
     }
   }
+  for (const JobView& gang : called_) {
+    planned.give_back(gang.placement, demand_of(*gang.spec));
+    shares.push_back(share_of(gang));
+    shares.back().now = 0;  // whatever it gets, it stops
+    over_.note_called(view, gang);
+  }
   left.gpus = planned.free_count();
   std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
     return std::tie(b.job->spec->priority, a.job->submitted, a.job->order) <
@@ -140,6 +164,13 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   });
   divide_worthwhile(view, all, left, shares);
   place_shares(view, all, planned, shares, plan, out);
+  if (view.others.empty()) return;
+  std::erase_if(shares, [&](const Share& share) { return is_called(share.job); });
+  const auto runs = std::stable_partition(shares.begin(), shares.end(), [](const Share& share) {
+    return share.job->placement.empty();
+  });
+  over_.start(call(view), {shares.begin(), runs}, planned, out);
+  if (plan.empty()) over_.grow(call(view), *division_, {runs, shares.end()}, planned, out);
 }
 
 /// The places of those that get more or fewer workers than they have, in the order of `moves`,
@@ -203,12 +234,29 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const JobSpec& job = *moves[i].job->spec;
     const Placement& now = moves[i].job->placement;
+    if (is_called(moves[i].job)) {
+      bring_home(view, *moves[i].job, std::move(to[i]), plan, out, resizes);
+      continue;
+    }
     if (!now.empty() && to[i] == now && fits_now(view.gpus, now, *moves[i].job)) continue;
     const Allocation how = to[i] ? division_->allocation(call(view), job, *to[i]) : Allocation{};
     plan.bring(view, *moves[i].job, std::move(to[i]), how, out, resizes);
   }
   if (division_->knows_speeds()) move_stayers(view, planned, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
+}
+
+void ElasticPolicy::bring_home(const View& view, const JobView& gang, std::optional<Placement> to,
+                               RoundPlan& plan, std::vector<Decision>& out,
+                               std::vector<Decision>& resizes) const {
+  const JobSpec& job = *gang.spec;
+  const Allocation how = to ? division_->allocation(call(view), job, *to) : Allocation{};
+  if (to && fits_now(view.gpus, *to, gang)) {
+    resizes.emplace_back(Resize{job.id, *std::move(to), how});
+    return;
+  }
+  out.emplace_back(Preempt{job.id});
+  if (to) plan.add({job.id, *std::move(to), std::nullopt, how});
 }
 
 /// To GPUs that nobody has to leave first.

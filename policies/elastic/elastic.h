@@ -6,18 +6,22 @@
 
 #include "policies/elastic/division.h"
 #include "policies/elastic/elastic_progress.h"
+#include "policies/elastic/over_partitions.h"
 #include "policies/options.h"
 #include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
 
 namespace starling {
 
-/// Options that every elastic policy takes.
+/// Options of elastic policies.
 struct ElasticOptions {
   Duration round{0};
   bool between = true;
+  bool grows = false;  ///< over partitions (OverPartitions)
 };
 [[nodiscard]] ElasticOptions read_elastic(OptionReader& reader);
+/// ElasticOptions::grows, which is `otherwise` unless somebody says it.
+[[nodiscard]] bool read_grows(OptionReader& reader, bool otherwise);
 
 /// A policy that gives every job a number of workers, anew at each round, as its Division says.
 /// Jobs that are not elastic have all their workers or none.
@@ -25,7 +29,8 @@ struct ElasticOptions {
 /// A round divides everything. Workers that find no place are not held for their job: it gets as
 /// many as there is room for, and the others go to whoever is next. With `between`, which no paper
 /// has, what is free is also divided as soon as a job arrives or ends: to those who wait, or else
-/// to those who run, if they gain more by it than a restart costs. Nobody gets less for that.
+/// to those who run, if they gain more by it than a restart costs. Nobody gets less for that. What
+/// becomes of GPUs in other partitions is OverPartitions'.
 class ElasticPolicy final : public Policy {
  public:
   /// `facts.round` is that of the options.
@@ -43,7 +48,9 @@ class ElasticPolicy final : public Policy {
   }
   void learn() override { division_->learn(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
-    return division_->explain(job);
+    std::vector<std::string> lines = division_->explain(job);
+    for (std::string& line : over_.explain(job)) lines.push_back(std::move(line));
+    return lines;
   }
 
  private:
@@ -54,6 +61,7 @@ class ElasticPolicy final : public Policy {
   [[nodiscard]] ElasticCall call(const View& view) const;
   [[nodiscard]] Resize resize(const View& view, const JobSpec& job, Placement to) const;
   [[nodiscard]] Share share_of(const JobView& job) const;
+  [[nodiscard]] bool is_called(const JobView* job) const;
   void plan_round(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   void between_rounds(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   void divide_worthwhile(const View& view, const Capacity& all, Capacity left, Shares& shares);
@@ -65,6 +73,10 @@ class ElasticPolicy final : public Policy {
                                                                   Occupancy& planned);
   void divide_among_runners(const View& view, const Capacity& all, Capacity left,
                             Occupancy& planned, std::vector<Decision>& out);
+  /// Of a gang that is away: where it goes in this partition; nothing: it waits.
+  void bring_home(const View& view, const JobView& gang, std::optional<Placement> to,
+                  RoundPlan& plan, std::vector<Decision>& out,
+                  std::vector<Decision>& resizes) const;
   void move_stayers(const View& view, Occupancy& planned, const Shares& stayers,
                     std::vector<Decision>& out) const;
 
@@ -74,6 +86,9 @@ class ElasticPolicy final : public Policy {
   std::unique_ptr<Division> division_;
   Rounds rounds_;
   ElasticProgress progress_;
+  OverPartitions over_;
+  /// Gangs that are called home in this round, with what they have here.
+  std::vector<JobView> called_;
 };
 
 }  // namespace starling

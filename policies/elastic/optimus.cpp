@@ -113,6 +113,15 @@ class Optimus final : public Division {
     return rest_by_s(call, share, job.placement, job.allocation) - rest_on_s(call, share, to) >
            restart_cost_s(*job.spec, restart_s_);
   }
+  [[nodiscard]] double gained_s(const ElasticCall& call, const ElasticShare& share,
+                                const Placement& to, double horizon_s) const override {
+    const JobView& job = *share.job;
+    const double now = rest_by_s(call, share, job.placement, job.allocation);
+    return std::min(now, horizon_s) * (1 - rest_on_s(call, share, to) / now);
+  }
+  [[nodiscard]] double restart_s(const JobSpec& job) const override {
+    return restart_cost_s(job, restart_s_);
+  }
   [[nodiscard]] std::optional<Placement> choose(const ElasticCall& call, const Occupancy& gpus,
                                                 const ElasticShare& share) const override {
     std::optional<Placement> best;
@@ -165,7 +174,8 @@ class Optimus final : public Division {
 
 void add_optimus(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
-    const ElasticOptions options = read_elastic(reader);
+    ElasticOptions options = read_elastic(reader);
+    options.grows = read_grows(reader, true);
     const double restart =
         reader.number("restart", 60, 0, 86'400,
                       "seconds that a change of size costs a job that does not say it itself");

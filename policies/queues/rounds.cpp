@@ -99,6 +99,7 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
   Trial trial = queue_.trial(view);
   for (const Decision& decision : out) {
     if (const auto* resize = std::get_if<Resize>(&decision)) keep(trial, resize->placement);
+    if (const auto* spread = std::get_if<Spread>(&decision)) keep(trial, spread->local);
   }
   plan_.follow(view, trial, out);
   if (due && !view.waiting.empty() && !view.others.empty()) route_rest(view, trial, routing, out);
@@ -110,7 +111,9 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
     const auto goes = [&](const Decision& d) {
       const auto* start = std::get_if<Start>(&d);
       const auto* forward = std::get_if<Forward>(&d);
-      return (start != nullptr && start->job == job) || (forward != nullptr && forward->job == job);
+      const auto* spread = std::get_if<Spread>(&d);
+      return (spread != nullptr && spread->job == job) || (start != nullptr && start->job == job) ||
+             (forward != nullptr && forward->job == job);
     };
     return plan_.contains(job) || std::any_of(out.begin(), out.end(), goes);
   };

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <queue>
 #include <set>
 #include <string>
@@ -330,26 +331,55 @@ class TestWorld {
     if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.local)) return false;
     if (homes_.size() == 1) fault("spreads a job, but is alone");
     ++spreads;
-    Placement all = d.local;
-    for (std::uint32_t o = 0; o < homes_.size(); ++o) {
-      const auto want = jobs[j].spec.gpus() - static_cast<std::uint32_t>(all.size());
-      if (o == h || want == 0) continue;
-      const TestViews v(homes_, jobs, o, now_);
-      const View view{topology_, homes_[o].gpus, v.waiting, v.running,
-                      v.others,  speed(),        now_,      AgentId{o}};
-      const Placement part = homes_[o].policy->offer(view, want, jobs[j].spec.gpus_per_worker,
-                                                     demand_of(jobs[j].spec));
-      if (part.size() > want || !placement_is_good(o, jobs[j].spec, part))
-        return fault("bad offer"), false;
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    std::sort(all.begin(), all.end());
-    if (all.size() != jobs[j].spec.gpus()) {
+    const std::size_t gang = gang_gpus(jobs[j].spec, d.allocation);
+    if (!may_have_size(jobs[j].spec, gang, d.allocation))
+      return fault("not the gang's size"), false;
+    const auto all = gather(h, jobs[j].spec, d.local, gang);
+    if (!all) {
       ++jobs[j].failed_rounds;
       return false;
     }
     ++spread_starts;
-    start(j, all, d.allocation);
+    start(j, *all, says_size_alone(d.allocation) ? Allocation{} : d.allocation);
+    return true;
+  }
+
+  /// `gpus` for a gang of home h, `local` of them there, the rest as the others offer them.
+  std::optional<Placement> gather(std::uint32_t h, const JobSpec& spec, const Placement& local,
+                                  std::size_t gpus) {
+    Placement all = local;
+    for (std::uint32_t o = 0; o < homes_.size(); ++o) {
+      const auto want = static_cast<std::uint32_t>(gpus - std::min(gpus, all.size()));
+      if (o == h || want == 0) continue;
+      const TestViews v(homes_, jobs, o, now_);
+      const View view{topology_, homes_[o].gpus, v.waiting, v.running,
+                      v.others,  speed(),        now_,      AgentId{o}};
+      const Placement part =
+          homes_[o].policy->offer(view, want, spec.gpus_per_worker, demand_of(spec));
+      if (part.size() > want || !placement_is_good(o, spec, part))
+        return fault("bad offer"), std::nullopt;
+      all.insert(all.end(), part.begin(), part.end());
+    }
+    std::sort(all.begin(), all.end());
+    return all.size() == gpus ? std::optional(all) : std::nullopt;
+  }
+
+  /// A job becomes a gang over several partitions, or one of another size; where the others have
+  /// not enough it waits.
+  bool spread_again(std::uint32_t h, std::size_t j, const Resize& d, std::size_t gpus) {
+    if (homes_.size() == 1) fault("spreads a job, but is alone");
+    if (!may_have_size(jobs[j].spec, gpus, d.allocation))
+      return fault("not the gang's size"), false;
+    stop(j);
+    ++resizes;
+    if (placement_is_good(h, jobs[j].spec, d.placement)) {
+      if (const auto all = gather(h, jobs[j].spec, d.placement, gpus)) {
+        ++spread_starts;
+        start(j, *all, says_size_alone(d.allocation) ? Allocation{} : d.allocation);
+        return true;
+      }
+    }
+    homes_[h].waiting.emplace(jobs[j].order, j);
     return true;
   }
 
@@ -357,6 +387,8 @@ class TestWorld {
     if (!homes_[h].policy->facts().elastic) fault("resizes, but its facts deny it");
     for (const std::size_t j : homes_[h].running) {
       if (jobs[j].spec.id != d.job) continue;
+      if (const std::size_t gang = gpus_said(jobs[j].spec, d.allocation); gang > d.placement.size())
+        return spread_again(h, j, d, gang);
       if (!size_is_good(h, jobs[j].spec, d.placement, d.allocation)) return false;
       const Placement before = jobs[j].placement;
       const Allocation before_by = jobs[j].allocation;
