@@ -38,11 +38,9 @@ class Breathing final : public Policy {
       if (job.blocked) continue;
       static constexpr std::array kNext{12, 8, 3, 10};  // over three, two, one partition, three
       const auto at = std::ranges::find(kNext, static_cast<int>(job.placement.size()));
-      const auto next = static_cast<std::uint32_t>(at == kNext.end() || at + 1 == kNext.end()
-                                                       ? kNext.front()
-                                                       : *(at + 1));
-      out.emplace_back(
-          Resize{job.spec->id, here(view, job.placement, next), {.workers = next}});
+      const auto next = static_cast<std::uint32_t>(
+          at == kNext.end() || at + 1 == kNext.end() ? kNext.front() : *(at + 1));
+      out.emplace_back(Resize{job.spec->id, here(view, job.placement, next), {.workers = next}});
     }
     return out;
   }
