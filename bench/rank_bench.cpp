@@ -91,7 +91,7 @@ void plan(benchmark::State& state) {
 BENCHMARK(plan)
     ->Args({512, 300})
     ->Args({4096, 2500})
-    ->Args({16'384, 10'000})
+    ->Args({32'768, 12'000})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(10);
 
@@ -147,7 +147,7 @@ void gap(benchmark::State& state) {
     RankCurves curves;
     std::vector<std::shared_ptr<const RankSpeeds>> speeds;
     RankProblem problem;
-    problem.cost = type_costs(topology, RankOptions{}.type_power);
+    problem.cost = type_costs(topology, 0.1 * static_cast<double>(state.range(2)));
     problem.free.assign(topology.gpu_types().size(), 0);
     for (const Server& server : topology.servers())
       problem.free[server.gpu_type.value] += server.gpus.size();
@@ -169,11 +169,15 @@ void gap(benchmark::State& state) {
   state.counters["worst_percent"] = worst;
 }
 BENCHMARK(gap)
-    ->ArgNames({"jobs", "one_type"})
-    ->Args({40, 1})
-    ->Args({150, 1})
-    ->Args({40, 0})
-    ->Args({150, 0})
+    ->ArgNames({"jobs", "one_type", "ten_times_types"})
+    ->Args({40, 1, 6})
+    ->Args({150, 1, 6})
+    ->Args({40, 0, 6})
+    ->Args({80, 0, 6})
+    ->Args({150, 0, 6})
+    ->Args({300, 0, 6})
+    ->Args({40, 0, 10})
+    ->Args({150, 0, 10})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(20);
 

@@ -26,6 +26,11 @@ void push_corner(std::vector<RankSize>& corners, std::size_t first, RankSize bas
   corners.push_back(size);
 }
 
+/// How often what is left is given again, as what those give back who take it.
+constexpr int kPasses = 4;
+/// A job changes to what is left only to be so much faster.
+constexpr double kBetter = 0.001;
+
 /// The division of one problem.
 class RankDivision {
  public:
@@ -49,6 +54,8 @@ class RankDivision {
       rank(jobs);
       for (const std::size_t i : jobs) offer_first(i);
       give();
+      for (int pass = 0; pass < kPasses && improve(jobs); ++pass) {
+      }
     }
     for (std::size_t t = 0; t < free_.size(); ++t) {
       const bool all = free_[t] == 0 && last_[t] < std::numeric_limits<double>::infinity();
@@ -166,6 +173,52 @@ class RankDivision {
       note_more(step, to.gpus, to.speed);
       if (!state.type && state.offered == 0 && job.aged >= 1) hold(step.job);
     }
+  }
+
+  /// What a job could have of free GPUs if it gave its own back.
+  [[nodiscard]] std::optional<RankGrant> better(std::size_t i) const {
+    const RankJob& job = problem_.jobs[i];
+    const State& state = state_[i];
+    std::optional<RankGrant> best;
+    double speed = state.has.speed * (1 + kBetter);
+    for (std::uint32_t t = 0; t < job.sizes.size(); ++t) {
+      if (free_[t] == 0 || (answer_.held[t] && !job.stoppable)) continue;
+      const std::uint32_t own = state.type == t ? state.has.gpus : 0;
+      if (job.base.gpus > 0 && job.base_type != t) continue;
+      for (const RankSize size : job.sizes[t]) {
+        if (size.gpus > free_[t] + own || size.gpus < job.base.gpus || size.speed <= speed)
+          continue;
+        speed = size.speed;
+        best = RankGrant{t, size.gpus, size.speed, 0};
+      }
+    }
+    return best;
+  }
+
+  /// What nobody was given goes to those whom it makes faster than what they have, which others may
+  /// have then. True: somebody changed.
+  bool improve(const std::vector<std::size_t>& jobs) {
+    if (std::ranges::all_of(free_, [](std::uint32_t free) { return free == 0; })) return false;
+    std::vector<std::size_t> order = jobs;
+    std::ranges::stable_sort(order, std::greater{}, [this](std::size_t i) {
+      return answer_.rank[i] * problem_.jobs[i].least_gpu_s;
+    });
+    bool changed = false;
+    for (const std::size_t i : order) {
+      auto to = better(i);
+      if (!to) continue;
+      State& state = state_[i];
+      if (state.type) free_[*state.type] += state.has.gpus;
+      free_[to->type] -= to->gpus;
+      to->value = answer_.rank[i] * problem_.jobs[i].least_gpu_s * (to->speed - state.has.speed) /
+                  to->gpus / problem_.cost[to->type];
+      last_[to->type] = std::min(last_[to->type], to->value);
+      state.has = {to->gpus, to->speed}, state.type = to->type;
+      answer_.grants[i] = to;
+      if (answer_.more[i] && answer_.more[i]->speed <= to->speed) answer_.more[i].reset();
+      changed = true;
+    }
+    return changed;
   }
 
   /// On the type where most is free of those that could ever hold it.

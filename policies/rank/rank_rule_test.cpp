@@ -289,6 +289,24 @@ TEST_CASE("a fast type goes to whom it helps most, if its GPUs are to be worth m
   CHECK(answer.grants[1]->type == 0);  // which is shorter
 }
 
+TEST_CASE("nobody stays on a slow type while what is faster for it is free") {
+  const std::vector<RankSize> fast = {{1, 1}, {2, 1.9}}, slow = {{1, 0.7}, {2, 1.3}};
+  RankProblem problem;
+  problem.free = {2, 2};
+  problem.cost = {1, 0.4};  // by worth for its cost the slow type comes first
+  RankJob job;
+  job.sizes = {fast, slow};
+  problem.jobs = {job};
+  auto answer = divide_by_rank(problem);
+  CHECK(answer.grants[0]->type == 0);
+  CHECK(answer.grants[0]->gpus == 2);
+  problem.jobs = {job, job, job};
+  answer = divide_by_rank(problem);
+  CHECK(answer.price[0] > 0);
+  CHECK(answer.price[1] > 0);
+  for (const auto& grant : answer.grants) CHECK(grant);
+}
+
 TEST_CASE("the hull of speeds leaves out what is beneath it") {
   const std::vector<RankSize> sizes = {{1, 1}, {2, 1.2}, {3, 2.4}, {4, 2.4}, {8, 3}};
   std::vector<std::uint32_t> corners;
