@@ -48,6 +48,8 @@ TEST_CASE("what is declared depends on the options") {
   CHECK(told("drf") == "place, order, resize; nothing");
   CHECK(told("optimus") == "place, order, resize; estimates");
   CHECK(told("optimus", "batch", "free") == "place, order, resize, rebatch; estimates");
+  CHECK(told("rank") == "place, order, resize; forecasts");
+  CHECK(told("rank", "lengths", "exact") == "place, order, resize; estimates or forecasts");
   CHECK(told("pollux") == "place, order, resize, rebatch; nothing");
   CHECK(told("pollux", "batch", "fixed") == "place, order, resize; nothing");
 }

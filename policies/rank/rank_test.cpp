@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "policies/elastic/elastic_jobs_test.h"
+#include "policies/testing/battery.h"
 #include "policies/testing/policy_rig.h"
 #include "policies/testing/test_world.h"
 
@@ -236,6 +237,24 @@ TEST_CASE("what it has learned outlives it") {
   CHECK(rig.policy->save(Instant{}) == memory);
   CHECK(!rig.policy->restore(std::span(memory).first(memory.size() - 8), Instant{}).ok());
   CHECK(rig.policy->save(Instant{}) == memory);
+}
+
+TEST_CASE("who runs on slow GPUs moves to another partition once fast ones are free there") {
+  GeneratorOptions options;
+  options.groups = {{1, "V100"}, {1, "P100"}};
+  const Topology topology = generate_flat(options).value();
+  const CrowdedSpeed speed(topology);  // half on a P100
+  const PolicyRegistry registry = make_policy_registry();
+  Trace trace;
+  for (std::uint64_t i = 0; i < 8; ++i)
+    trace.jobs.push_back(elastic(i + 1, 0, 1, 4000));  // fill the V100s
+  trace.jobs.push_back(elastic(9, 60, 1, 20'000));
+  TestWorld world(topology, registry, "rank", {.agents = 2, .model = &speed});
+  world.run(trace);
+  CHECK(world.faults.empty());
+  REQUIRE(world.jobs.back().finished != kNever);
+  CHECK(world.jobs.back().starts >= 2);
+  CHECK(seconds(world.jobs.back().finished - world.jobs.back().submitted) < 30'000);
 }
 
 TEST_CASE("the shortest of a batch end first, and the mean is near that of the best order") {
