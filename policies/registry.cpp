@@ -119,6 +119,7 @@ PolicyRegistry make_policy_registry() {
   add_optimus(registry);
   add_sia(registry);
   add_smd(registry);
+  add_dl2(registry);
   add_hadar(registry);
   add_pollux(registry);
   add_tetris(registry);

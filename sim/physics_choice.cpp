@@ -23,11 +23,12 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
   const auto wrong = [&]() -> Result<PhysicsChoice> {
     return {Errc::invalid,
             "'" + text +
-                "' is wrong; give trace, measured, full, full:stragglers=SIGMA with SIGMA "
+                "' is wrong; give trace, measured, dl2, full, full:stragglers=SIGMA with SIGMA "
                 "from 0 to 10, full:pairs=FILE, full:goodput, full:network=flows "
                 "or full:network=flows,phases"};
   };
   if (text == "measured") return PhysicsChoice{PhysicsKind::measured};
+  if (text == "dl2") return PhysicsChoice{PhysicsKind::dl2};
   if (text == "full") return PhysicsChoice{PhysicsKind::full};
   if (!text.starts_with(kFull) || text.size() == kFull.size()) return wrong();
   PhysicsChoice choice{PhysicsKind::full};
@@ -63,6 +64,7 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
 std::string text_of(const PhysicsChoice& choice) {
   if (choice.kind == PhysicsKind::trace) return "trace";
   if (choice.kind == PhysicsKind::measured) return "measured";
+  if (choice.kind == PhysicsKind::dl2) return "dl2";
   std::string out = "full";
   const auto add = [&out](const std::string& part) { out += (out == "full" ? ":" : ",") + part; };
   if (choice.straggler_sigma != 0) {

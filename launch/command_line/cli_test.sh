@@ -151,7 +151,7 @@ expect 0 '"load": 0.7' sim --topology t.yaml --trace w.csv --load 0.7 --json
 expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "measured is for 'starling sim'" run --topology t.yaml --trace w.csv --physics measured
-expect 2 "give trace, measured, full" sim --topology t.yaml --trace w.csv --physics none
+expect 2 "give trace, measured, dl2, full" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
 expect 2 "add network=flows" sim --topology t.yaml --trace w.csv --physics full:phases
 expect 2 "full:network=flows" sim --topology t.yaml --trace w.csv --physics full:network=fair

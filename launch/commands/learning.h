@@ -7,6 +7,7 @@ namespace starling {
 
 // The commands of the trained models; as in launch/commands/commands.h.
 void add_train(const Command& root);
+void add_train_dl2(const Command& train_command);
 void add_interference(const Command& root);
 
 }  // namespace starling

@@ -34,8 +34,8 @@ Status check_live(const LiveRunOptions& o, const RunInput& input) {
             "--network FILE is for 'starling sim'; a live run has the network that there is"};
   }
   if (!o.faults.empty()) return {Errc::invalid, "--faults is for 'starling sim'"};
-  if (input.sim.physics == PhysicsKind::measured)
-    return {Errc::invalid, "--physics measured is for 'starling sim'; give trace or full"};
+  if (input.sim.physics == PhysicsKind::measured || input.sim.physics == PhysicsKind::dl2)
+    return {Errc::invalid, "--physics " + o.physics + " is for 'starling sim'; give trace or full"};
   if (input.sim.links != NetworkKind::even) {
     return {Errc::invalid,
             "--physics " + o.physics +

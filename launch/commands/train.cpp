@@ -138,6 +138,7 @@ void add_train(const Command& root) {
        "my.weights",
        "starling run --policy marl:weights=my.weights --topology dc.yaml --trace jobs.csv"});
   policy.action([p] { return train_policy(*p); });
+  add_train_dl2(all);
 }
 
 }  // namespace starling

@@ -10,6 +10,7 @@
 #include "launch/system/amount.h"
 #include "launch/system/text.h"
 #include "workload/generate/generate.h"
+#include "workload/generate/generate_dl2.h"
 #include "workload/generate/generate_gavel.h"
 #include "workload/generate/generate_helios.h"
 #include "workload/generate/scale_load.h"
@@ -32,9 +33,9 @@ struct Options {
 
 const std::vector<KindOption>& kind_options() {
   static const std::vector<KindOption> options{
-      {"--gpus", {"philly-like", "helios-like", "gavel-continuous"}},
+      {"--gpus", {"philly-like", "helios-like", "gavel-continuous", "dl2-like"}},
       {"--load", {"philly-like", "helios-like"}},
-      {"--target-load", {"philly-like", "helios-like", "gavel-continuous"}},
+      {"--target-load", {"philly-like", "helios-like", "gavel-continuous", "dl2-like"}},
       {"--mean-duration", {"philly-like"}},
       {"--max-duration", {"philly-like", "helios-like"}},
       {"--max-burst", {"helios-like"}},
@@ -74,13 +75,22 @@ Result<Trace> make_gavel(const Options& o) {
   return generate_gavel_trace(t);
 }
 
+Result<Trace> make_dl2(const Options& o) {
+  Dl2GeneratorOptions t;
+  if (o.jobs > 0) t.jobs = o.jobs;
+  t.seed = o.seed;
+  return generate_dl2_trace(t);
+}
+
 Result<Trace> make_kind(const Options& o) {
+  if (o.kind == "dl2-like") return make_dl2(o);
   if (o.kind == "philly-like") return make_philly(o);
   return o.kind == "helios-like" ? make_helios(o) : make_gavel(o);
 }
 
 std::uint32_t cluster_gpus(const Options& o) {
   if (o.gpus > 0) return o.gpus;
+  if (o.kind == "dl2-like") return 26;  // of its testbed
   return o.kind == "helios-like" ? HeliosGeneratorOptions{}.cluster_gpus
                                  : TraceGeneratorOptions{}.cluster_gpus;
 }
@@ -127,10 +137,12 @@ void add_workload_generate(const Command& workload) {
       workload.sub("generate", "make a trace with the statistics of a known one");
   command.option("--kind", o->kind, "NAME",
                  "philly-like (default; Microsoft's cluster), helios-like (SenseTime's), "
-                 "gavel-continuous or gavel-static");
-  command.option("--jobs", o->jobs, "N",
-                 "how many (default 2000 of philly-like, 1000 of gavel-..., 5000 of helios-like)",
-                 1U, 10'000'000U);
+                 "gavel-continuous, gavel-static or dl2-like (DL2's testbed)");
+  command.option(
+      "--jobs", o->jobs, "N",
+      "how many (default 2000 of philly-like, 1000 of gavel-..., 5000 of helios-like, 30 of "
+      "dl2-like)",
+      1U, 10'000'000U);
   command.option("--gpus", o->gpus, "N",
                  "of the data centre that a load is relative to (default 512, of helios-like 1024)",
                  1U, 1U << 20U);

@@ -11,6 +11,7 @@
 #include "workload/catalogue.h"
 #include "workload/gavel_throughput.h"
 #include "workload/generate/generate.h"
+#include "workload/generate/generate_dl2.h"
 #include "workload/generate/generate_gavel.h"
 #include "workload/generate/generate_helios.h"
 #include "workload/generate/scale_load.h"
@@ -89,6 +90,11 @@ Result<Trace> generate_jobs(const WorkloadSource& workload, const Topology& topo
     fill(options);
     return generate_gavel_trace(options);
   }
+  if (workload.generator == "dl2-like") {
+    Dl2GeneratorOptions options;
+    fill(options);
+    return generate_dl2_trace(options);
+  }
   const auto fill_cluster = [&](auto& options) {
     fill(options);
     options.cluster_gpus = topology.gpu_count();
@@ -148,7 +154,7 @@ Result<Trace> open_workload(const WorkloadSource& source) {
 }
 
 double capacity(const Topology& topology, PhysicsKind physics) {
-  if (physics == PhysicsKind::trace) return topology.gpu_count();
+  if (physics == PhysicsKind::trace || physics == PhysicsKind::dl2) return topology.gpu_count();
   double v100s = 0;
   for (const Server& server : topology.servers()) {
     if (server.gpus.size() == 0) continue;

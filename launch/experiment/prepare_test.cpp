@@ -114,7 +114,7 @@ TEST_CASE("durations are clipped") {
 }
 
 TEST_CASE("every generator makes jobs for the cluster") {
-  for (const char* kind : {"philly-like", "helios-like", "gavel-continuous"}) {
+  for (const char* kind : {"philly-like", "helios-like", "gavel-continuous", "dl2-like"}) {
     CAPTURE(kind);
     WorkloadSource source;
     source.generator = kind;

@@ -135,7 +135,8 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
     source.generator = map.name("generate", "");
     if (const std::string_view name = renamed_kind(source.generator); !name.empty())
       source.old_name = std::exchange(source.generator, name);
-    const std::vector<std::string> kinds = {"philly-like", "helios-like", "gavel-continuous"};
+    const std::vector<std::string> kinds = {"philly-like", "helios-like", "gavel-continuous",
+                                            "dl2-like"};
     if (std::find(kinds.begin(), kinds.end(), source.generator) == kinds.end()) {
       reader.diagnostics.add(map.place("generate"), "no generator '" + source.generator + "'" +
                                                         suggestion(source.generator, kinds));

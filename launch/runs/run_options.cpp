@@ -102,9 +102,10 @@ void add_run_options(const Command& command, RunOptions& o) {
   command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
   command.option(
-      "--physics", o.physics, "trace|full|measured",
+      "--physics", o.physics, "trace|full|measured|dl2",
       "trace: jobs take as long as the trace says; measured: Gavel's job types are as fast as "
-      "they were measured on each GPU type; full: speed depends on placement, with "
+      "they were measured on each GPU type; dl2: its models by its own formula; full: speed "
+      "depends on placement, with "
       "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE on Gavel's pairs "
       "as measured, with full:goodput on what larger batches are worth, with full:network=flows on "
       "what gangs send over the links of other racks, with full:network=flows,phases less so");

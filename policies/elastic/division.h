@@ -49,6 +49,8 @@ class Division {
  public:
   virtual ~Division() = default;
 
+  /// A round begins: the next divide() is of everything, among all jobs that may be changed.
+  virtual void begin_round(const ElasticCall&) {}
   /// Divides `left`, of a partition of `all`. `shares` are by priority, then in order of
   /// submission; each `workers` starts as what the job is sure of and comes out no less, 0 or in
   /// [least, most].
@@ -89,6 +91,10 @@ class Division {
                                         const Placement& to, double horizon_s) const;
   /// Seconds that a stop costs the job.
   [[nodiscard]] virtual double restart_s(const JobSpec& job) const;
+
+  /// Does it change the allocation of jobs that keep their workers, too? Then at rounds such jobs run
+  /// on by what allocation() says, after a restart if it is another.
+  [[nodiscard]] virtual bool reallocates() const { return false; }
 
   /// Does it know speeds? Then running jobs also get more workers between rounds, keep what they
   /// have where fewer would be slower, and at rounds move to a better place.

@@ -3,6 +3,7 @@
 
 #include "policies/builtin.h"
 #include "policies/elastic/elastic.h"
+#include "policies/elastic/incumbents.h"
 
 namespace starling {
 namespace {
@@ -51,6 +52,8 @@ class Drf final : public Division {
 };
 
 }  // namespace
+
+std::unique_ptr<Division> make_drf_division() { return std::make_unique<Drf>(); }
 
 void add_drf(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {

@@ -25,10 +25,10 @@ ElasticCapacity capacity_of(const Occupancy& gpus) {
 
 }  // namespace
 
-ElasticOptions read_elastic(OptionReader& reader) {
+ElasticOptions read_elastic(OptionReader& reader, double round_s) {
   ElasticOptions options;
   options.round =
-      from_seconds(reader.number("round", 600, 1, 86'400,
+      from_seconds(reader.number("round", round_s, 1, 86'400,
                                  "seconds; jobs that have waited are given to other partitions "
                                  "at rounds alone"));
   options.between = reader.choice("between", {"start", "wait"},
@@ -162,6 +162,7 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
     return std::tie(b.job->spec->priority, a.job->submitted, a.job->order) <
            std::tie(a.job->spec->priority, b.job->submitted, b.job->order);
   });
+  division_->begin_round(call(view));
   divide_worthwhile(view, all, left, shares);
   place_shares(view, all, planned, shares, plan, out);
   if (view.others.empty()) return;
@@ -243,6 +244,7 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
     plan.bring(view, *moves[i].job, std::move(to[i]), how, out, resizes);
   }
   if (division_->knows_speeds()) move_stayers(view, planned, stayers, resizes);
+  if (division_->reallocates()) reallocate_stayers(view, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
 }
 
@@ -257,6 +259,14 @@ void ElasticPolicy::bring_home(const View& view, const JobView& gang, std::optio
   }
   out.emplace_back(Preempt{job.id});
   if (to) plan.add({job.id, *std::move(to), std::nullopt, how});
+}
+
+void ElasticPolicy::reallocate_stayers(const View& view, const Shares& stayers,
+                                       std::vector<Decision>& out) const {
+  for (const Share& share : stayers) {
+    Resize same = resize(view, *share.job->spec, share.job->placement);
+    if (same.allocation != share.job->allocation) out.emplace_back(std::move(same));
+  }
 }
 
 /// To GPUs that nobody has to leave first.

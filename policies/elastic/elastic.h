@@ -13,13 +13,13 @@
 
 namespace starling {
 
-/// Options of elastic policies.
+/// Options that every elastic policy takes; rounds are of `round_s` unless given.
 struct ElasticOptions {
   Duration round{0};
   bool between = true;
   bool grows = false;  ///< over partitions (OverPartitions)
 };
-[[nodiscard]] ElasticOptions read_elastic(OptionReader& reader);
+[[nodiscard]] ElasticOptions read_elastic(OptionReader& reader, double round_s = 600);
 /// ElasticOptions::grows, which is `otherwise` unless somebody says it.
 [[nodiscard]] bool read_grows(OptionReader& reader, bool otherwise);
 
@@ -77,6 +77,8 @@ class ElasticPolicy final : public Policy {
   void bring_home(const View& view, const JobView& gang, std::optional<Placement> to,
                   RoundPlan& plan, std::vector<Decision>& out,
                   std::vector<Decision>& resizes) const;
+  void reallocate_stayers(const View& view, const Shares& stayers,
+                          std::vector<Decision>& out) const;
   void move_stayers(const View& view, Occupancy& planned, const Shares& stayers,
                     std::vector<Decision>& out) const;
 

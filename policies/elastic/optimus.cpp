@@ -8,6 +8,7 @@
 #include "policies/elastic/batches.h"
 #include "policies/elastic/believed_curves.h"
 #include "policies/elastic/elastic.h"
+#include "policies/elastic/incumbents.h"
 #include "policies/elastic/server_choices.h"
 #include "policies/parts/restart.h"
 
@@ -22,6 +23,8 @@ constexpr PolicyFacts kFacts{
     .elastic = true,
     .lengths = LengthSource::estimates,
     .round = std::chrono::seconds(600)};
+
+constexpr double kRestartS = 60, kHorizonS = 3600;
 
 /// Optimus (EuroSys'18): everybody who fits gets the fewest workers, by submission; the others go
 /// one by one to the job whose remaining time falls most per dominant share of a worker. What
@@ -172,14 +175,18 @@ class Optimus final : public Division {
 
 }  // namespace
 
+std::unique_ptr<Division> make_optimus_division() {
+  return std::make_unique<Optimus>(Optimus::Options{kRestartS, kHorizonS, false, true, false});
+}
+
 void add_optimus(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
     ElasticOptions options = read_elastic(reader);
     options.grows = read_grows(reader, true);
     const double restart =
-        reader.number("restart", 60, 0, 86'400,
+        reader.number("restart", kRestartS, 0, 86'400,
                       "seconds that a change of size costs a job that does not say it itself");
-    const double horizon = reader.number("horizon", 3600, 0, 1e9,
+    const double horizon = reader.number("horizon", kHorizonS, 0, 1e9,
                                          "seconds of what is left of a job that count; 0: all");
     PolicyFacts facts = kFacts;
     facts.rebatches =

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agents/executor/executor_state.h"
+#include "interference/dl2_physics.h"
 #include "interference/flows/coupled_gangs.h"
 #include "interference/measured_physics.h"
 #include "interference/models.h"
@@ -167,6 +168,7 @@ void World::Parts::add_node(NodeId id) {
 std::unique_ptr<Physics> World::Parts::make_physics() const {
   if (options.physics == PhysicsKind::trace) return make_trace_physics();
   if (options.physics == PhysicsKind::measured) return make_measured_physics(topology);
+  if (options.physics == PhysicsKind::dl2) return make_dl2_physics(topology);
   const FullPhysicsOptions full{options.straggler_sigma, options.contention, options.goodput};
   if (options.links == NetworkKind::even) return make_full_physics(topology, full);
   return make_flow_physics(

@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <string>
 
 #include "base/limits.h"
 #include "workload/check_job.h"
+#include "workload/dl2_models.h"
 #include "workload/gavel_throughput.h"
+#include "workload/generate/generate_dl2.h"
 #include "workload/generate/generate_gavel.h"
 #include "workload/generate/generate_helios.h"
 #include "workload/generate/scale_load.h"
@@ -105,4 +109,29 @@ TEST_CASE("any trace is scaled to a load; one without a span is not") {
   options.jobs_per_hour = 0;
   Trace still = generate_gavel_trace(options).value();
   CHECK(scale_to_load(still, 8, 1).error().code == Errc::invalid);
+}
+
+TEST_CASE("DL2's testbed: its models, sizes and the lengths that the paper tells of") {
+  Dl2GeneratorOptions options;
+  options.jobs = 20'000;
+  const Trace trace = generate_dl2_trace(options).value();
+  std::map<std::string, int> models;
+  double sum = 0;
+  int above_an_hour = 0;
+  for (const TraceJob& job : trace.jobs) {
+    REQUIRE(check_job(job.spec, Limits{}).ok());
+    REQUIRE(dl2_model(job.spec.model) != nullptr);
+    ++models[job.spec.model];
+    sum += seconds(job.spec.duration) / 60;
+    above_an_hour += seconds(job.spec.duration) > 3600 ? 1 : 0;
+    CHECK(job.spec.elastic());
+    CHECK(job.spec.run.max_servers == job.spec.max_workers);
+  }
+  CHECK(models.size() == 8);
+  for (const auto& [model, jobs] : models) CHECK(jobs == doctest::Approx(2500).epsilon(0.06));
+  CHECK(sum / 20'000 == doctest::Approx(147).epsilon(0.08));
+  CHECK(above_an_hour > 10'000);
+  CHECK(summarize(trace).interarrival_cv == doctest::Approx(1).epsilon(0.05));
+  options.jobs_per_hour = 0;
+  CHECK(generate_dl2_trace(options).error().code == Errc::invalid);
 }

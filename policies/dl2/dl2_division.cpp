@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/dl2/dl2_division.h"
+
+#include <algorithm>
+
+#include "base/counted.h"
+#include "base/short_number.h"
+#include "workload/requirements.h"
+
+namespace starling {
+namespace {
+
+constexpr std::size_t kMostNotes = 4096;
+
+TaskCounts counts_by(const JobSpec& job, std::uint32_t workers, const Allocation& how) {
+  if (job.run.max_servers == 0 || workers == 0) return {workers, 0};
+  return {workers, how.servers > 0 ? how.servers : servers_at(job, workers)};
+}
+
+}  // namespace
+
+void Dl2Division::begin_round(const ElasticCall&) { round_ = true; }
+
+void Dl2Division::divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,
+                         std::vector<ElasticShare>& shares) {
+  const bool round = std::exchange(round_, false);
+  const bool learns = parts_.learner && round;
+  if (!parts_.net && !parts_.learner) return follow_incumbent(call, all, left, shares, round);
+  const std::size_t seen = parts_.window > 0 ? parts_.window : shares.size();
+  Dl2Slot slot(parts_.shape, call, all, left, shares, parts_.slot_s, seen);
+  slot.begin();
+  if (learns) parts_.learner->begin_slot(trail_, slot, progress_of(shares));
+  if (!share_out(slot, learns)) return follow_incumbent(call, all, left, shares, round);
+  for (std::size_t i = 0; i < slot.members().size(); ++i) {
+    const Dl2Member& member = slot.members()[i];
+    shares[i].workers = member.tasks.workers;
+    notes_[member.job->spec->id].tasks = member.tasks;
+  }
+}
+
+/// False: the net answers no numbers.
+bool Dl2Division::share_out(Dl2Slot& slot, bool learns) {
+  if (notes_.size() > kMostNotes) notes_.clear();
+  for (const Dl2Member& member : slot.members())
+    notes_[member.job->spec->id] = {member.tasks, 0, 1, learns ? "its learner" : "its net"};
+  if (!parts_.learner) parts_.net->look(slot);
+  while (slot.allows_any()) {
+    const auto choice = choose(slot, learns);
+    if (!choice) return false;
+    if (!choice->action) return true;
+    slot.take(*choice->action);
+    if (!parts_.learner) parts_.net->took(slot, *choice->action);
+    Note& note = notes_[slot.members()[choice->action->member].job->spec->id];
+    ++note.asked_for;
+    note.least_sure = std::min(note.least_sure, choice->probability);
+  }
+  return true;
+}
+
+std::optional<Dl2Choice> Dl2Division::choose(const Dl2Slot& slot, bool learns) {
+  if (learns) return parts_.learner->choose(trail_, slot);
+  if (parts_.learner) return parts_.learner->best(slot);
+  return parts_.net->choose(slot);
+}
+
+std::map<JobId, TaskCounts> Dl2Division::counts_of(const ElasticCall& call,
+                                                   const std::vector<ElasticShare>& shares) const {
+  std::map<JobId, TaskCounts> counts;
+  for (const ElasticShare& share : shares) {
+    const JobSpec& job = *share.job->spec;
+    Allocation how;
+    if (job.run.max_servers > 0 && share.workers > 0) {
+      if (const auto place = find_workers(call, call.empty, job, share.workers))
+        how = parts_.incumbent->allocation(call, job, *place);
+    }
+    counts[job.id] = counts_by(job, share.workers, how);
+  }
+  return counts;
+}
+
+void Dl2Division::follow_incumbent(const ElasticCall& call, const ElasticCapacity& all,
+                                   const ElasticCapacity& left, std::vector<ElasticShare>& shares,
+                                   bool round) {
+  const std::vector<ElasticShare> before = shares;
+  parts_.incumbent->divide(call, all, left, shares);
+  const auto counts = counts_of(call, shares);
+  if (notes_.size() > kMostNotes) notes_.clear();
+  for (const auto& [job, tasks] : counts) notes_[job] = {tasks, 0, 1, "its incumbent"};
+  if (!round || !parts_.show) return;
+  const std::size_t seen = parts_.window > 0 ? parts_.window : before.size();
+  Dl2Slot slot(parts_.shape, call, all, left, before, parts_.slot_s, seen);
+  slot.begin();
+  show_increments(std::move(slot), counts);
+}
+
+/// In which order an incumbent's counts are reached does not matter to it: those who have the
+/// fewest workers first, as DRF would, of equal ones the first; and nothing more at the end.
+void Dl2Division::show_increments(Dl2Slot slot, const std::map<JobId, TaskCounts>& wanted) const {
+  const auto show = [&](std::size_t block, std::size_t action) {
+    Dl2Example example;
+    example.state.resize(parts_.shape.inputs());
+    example.mask.resize(parts_.shape.actions());
+    slot.encode(block, example.state);
+    slot.mask(block, example.mask);
+    example.action = action;
+    parts_.show(std::move(example));
+  };
+  while (slot.allows_any()) {
+    std::optional<Dl2Action> next;
+    std::uint32_t fewest = 0;
+    for (std::size_t i = 0; i < slot.members().size(); ++i) {
+      const Dl2Member& member = slot.members()[i];
+      const TaskCounts& want = wanted.at(member.job->spec->id);
+      const bool worker = member.tasks.workers < want.workers;
+      const bool server = member.tasks.servers < want.servers;
+      if (!worker && !server) continue;
+      const Dl2Action action{i, worker && server ? Dl2Kind::both
+                                : worker         ? Dl2Kind::worker
+                                                 : Dl2Kind::server};
+      const std::uint32_t has = worker ? member.tasks.workers : member.tasks.servers;
+      if (!slot.allows(action) || (next && has >= fewest)) continue;
+      next = action;
+      fewest = has;
+    }
+    if (!next) return show(0, parts_.shape.actions() - 1);
+    show(slot.block_of(*next), slot.number_of(*next));
+    slot.take(*next);
+  }
+}
+
+Allocation Dl2Division::allocation(const ElasticCall&, const JobSpec& job,
+                                   const Placement& placement) const {
+  if (job.run.max_servers == 0) return {};
+  const auto workers =
+      static_cast<std::uint32_t>(placement.size()) / std::max(job.gpus_per_worker, 1U);
+  const auto noted = notes_.find(job.id);
+  const std::uint32_t asked = servers_at(job, workers);
+  std::uint32_t servers = asked;
+  if (noted != notes_.end() && noted->second.tasks.workers > 0 && noted->second.tasks.servers > 0) {
+    // Where there was no room for all of them, as many servers a worker.
+    const TaskCounts& tasks = noted->second.tasks;
+    servers = std::clamp((tasks.servers * workers + tasks.workers - 1) / tasks.workers, 1U,
+                         job.run.max_servers);
+  }
+  return servers == asked ? Allocation{} : Allocation{workers, servers, 0, 0, false};
+}
+
+void Dl2Division::observe(const View& view) {
+  parts_.incumbent->observe(view);
+  if (!parts_.learner) return;
+  trail_.agent = view.me.value;
+  for (const DepartedJob& job : view.departed)
+    if (job.fate == JobFate::finished) finished_.insert(job.spec->id);
+}
+
+/// Parts of their work that jobs did since the last slot began; the next one begins.
+Dl2Progress Dl2Division::progress_of(const std::vector<ElasticShare>& shares) {
+  Dl2Progress progress;
+  std::map<JobId, Account> now;
+  for (const ElasticShare& share : shares) {
+    const double whole_s = seconds(share.job->spec->duration);
+    if (whole_s <= 0) continue;  // nobody knows what part of it was done
+    const JobId job = share.job->spec->id;
+    now[job] = {std::min(share.left_s, whole_s), whole_s};
+    const auto known = accounts_.find(job);
+    const double before = known == accounts_.end() ? whole_s : known->second.left_s;
+    progress.of[job] = std::max(before - share.left_s, 0.0) / whole_s;
+  }
+  for (const JobId job : finished_) {
+    if (const auto known = accounts_.find(job); known != accounts_.end())
+      progress.of[job] = known->second.left_s / known->second.whole_s;
+  }
+  for (const auto& [job, part] : progress.of) progress.all += part;
+  accounts_ = std::move(now);
+  finished_.clear();
+  return progress;
+}
+
+void Dl2Division::learn() {
+  parts_.incumbent->learn();
+  if (parts_.learner) parts_.learner->learn();
+}
+
+void Dl2Division::save(MemoryWriter& out) const {
+  if (!parts_.learner) return;
+  out.word(trail_.slots);
+  parts_.learner->save(out);
+}
+
+void Dl2Division::restore(MemoryReader& in) {
+  if (!parts_.learner) return;
+  const std::uint64_t slots = in.word();
+  parts_.learner->restore(in);
+  if (in.whole()) trail_.slots = slots;
+}
+
+std::vector<std::string> Dl2Division::explain(JobId job) const {
+  const auto noted = notes_.find(job);
+  if (noted == notes_.end()) return {};
+  const Note& note = noted->second;
+  if (note.tasks.workers == 0)
+    return {"policy: " + std::string(note.by) +
+            " left it waiting in the last slot: there was no "
+            "room for the fewest workers that it can have"};
+  std::string line = "policy: in the last slot " + std::string(note.by) + " gave it " +
+                     counted(note.tasks.workers, "worker");
+  if (note.tasks.servers > 0) line += " and " + counted(note.tasks.servers, "parameter server");
+  if (note.asked_for > 0)
+    line += ", by " + counted(note.asked_for, "inference") +
+            ", the least likely of which it took at " + short_number(note.least_sure);
+  return {line};
+}
+
+}  // namespace starling

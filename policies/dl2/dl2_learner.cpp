@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/dl2/dl2_learner.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace starling {
+namespace {
+
+constexpr double kLongestGradient = 1;
+constexpr double kMeanOver = 100;  // slots
+constexpr double kLeastChance = 1e-12;
+constexpr std::uint64_t kCriticStream = 2, kSlotStream = 3, kBatchStream = 4;
+
+std::vector<std::uint32_t> critic_widths(const TrainableMlp& actor) {
+  std::vector<std::uint32_t> widths = actor.widths();
+  widths.back() = 1;
+  return widths;
+}
+
+TrainableMlp fresh_critic(const TrainableMlp& actor, std::uint64_t seed) {
+  Rng rng = Rng(seed).fork(kCriticStream);
+  return {critic_widths(actor), rng};
+}
+
+void put(MemoryWriter& out, std::span<const float> values) {
+  for (std::size_t i = 0; i < values.size(); i += 2) {
+    const auto low = std::bit_cast<std::uint32_t>(values[i]);
+    const auto high = std::bit_cast<std::uint32_t>(i + 1 < values.size() ? values[i + 1] : 0.0F);
+    out.word((std::uint64_t{high} << 32U) | low);
+  }
+}
+
+std::vector<float> floats(MemoryReader& in, std::size_t n) {
+  std::vector<float> values(n);
+  for (std::size_t i = 0; i < n && in.ok(); i += 2) {
+    const std::uint64_t word = in.word();
+    values[i] = std::bit_cast<float>(static_cast<std::uint32_t>(word));
+    if (i + 1 < n) values[i + 1] = std::bit_cast<float>(static_cast<std::uint32_t>(word >> 32U));
+  }
+  for (const float value : values)
+    if (!std::isfinite(value)) in.fail();
+  return values;
+}
+
+/// So that their spread is 1 and their mean 0.
+void normalise(std::vector<double>& values) {
+  double mean = 0, square = 0;
+  for (const double v : values) mean += v / static_cast<double>(values.size());
+  for (const double v : values) square += (v - mean) * (v - mean);
+  const double spread = std::sqrt(square / static_cast<double>(values.size()));
+  for (double& v : values) v = (v - mean) / std::max(spread, 1e-6);
+}
+
+}  // namespace
+
+Dl2Learner::Dl2Learner(Dl2Shape shape, TrainableMlp actor, const Dl2LearnOptions& options,
+                       std::uint64_t seed)
+    : shape_(std::move(shape)),
+      options_(options),
+      actor_(std::move(actor)),
+      critic_(fresh_critic(actor_, seed)),
+      replay_(options.replay),
+      seed_(seed) {}
+
+void Dl2Learner::begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progress& progress) {
+  if (!trail.steps.empty()) {
+    std::vector<float> first(shape_.inputs());
+    slot.encode(0, first);
+    const auto next = std::make_shared<const std::vector<float>>(std::move(first));
+    if (!options_.replayed) replay_.clear();
+    for (Dl2Trail::Step& step : trail.steps) {
+      const auto own = step.job ? progress.of.find(*step.job) : progress.of.end();
+      const double got = own == progress.of.end() ? 0 : own->second;
+      step.transition.reward = options_.own_reward ? got : progress.all;
+      step.transition.next = next;
+      replay_.add(std::move(step.transition));
+    }
+    trail.steps.clear();
+    const double part = 1 / std::min(kMeanOver, static_cast<double>(slots_ + 1));
+    mean_reward_ += part * (progress.all - mean_reward_);
+    ++slots_;
+    due_ = true;
+  }
+  trail.rng = Rng(seed_).fork(kSlotStream).fork(trail.agent).fork(++trail.slots);
+}
+
+std::optional<Dl2Action> Dl2Learner::poor_action(const Dl2Slot& slot) const {
+  for (std::size_t i = 0; i < slot.members().size(); ++i) {
+    const Dl2Member& member = slot.members()[i];
+    const double w = member.tasks.workers, u = member.tasks.servers;
+    if (member.most_servers == 0 || w + u == 0) continue;
+    const Dl2Action more_servers{i, Dl2Kind::server}, more_workers{i, Dl2Kind::worker};
+    if (w > kUneven * u && slot.allows(more_servers)) return more_servers;
+    if (u > kUneven * w && slot.allows(more_workers)) return more_workers;
+  }
+  return std::nullopt;
+}
+
+std::optional<Dl2Learner::Scored> Dl2Learner::score(const Dl2Slot& slot) {
+  const std::size_t blocks = slot.blocks(), inputs = shape_.inputs(), actions = shape_.actions();
+  Scored scored;
+  scored.states.resize(blocks * inputs);
+  for (std::size_t b = 0; b < blocks; ++b)
+    slot.encode(b, std::span(scored.states).subspan(b * inputs, inputs));
+  const auto answered = actor_.forward(scored.states, blocks);
+  for (const float score : answered)
+    if (!std::isfinite(score)) return std::nullopt;
+  for (std::size_t b = 0; b < blocks; ++b) {
+    auto& mask = scored.masks.emplace_back(actions);
+    slot.mask(b, mask);
+    if (std::ranges::count(mask, 1) > 1) scored.open.push_back(b);
+    scored.chances.push_back(masked_softmax(answered.subspan(b * actions, actions), mask));
+  }
+  return scored;
+}
+
+std::optional<Dl2Choice> Dl2Learner::best(const Dl2Slot& slot) {
+  const auto scored = score(slot);
+  if (!scored) return std::nullopt;
+  Dl2Choice choice{std::nullopt, 0};
+  for (const std::size_t b : scored->open) {
+    const auto& chances = scored->chances[b];
+    const auto at = std::ranges::max_element(chances);
+    if (*at <= choice.probability) continue;
+    choice = {slot.action_of(b, static_cast<std::size_t>(at - chances.begin())), *at};
+  }
+  return choice;
+}
+
+std::optional<Dl2Choice> Dl2Learner::choose(Dl2Trail& trail, const Dl2Slot& slot) {
+  auto scored = score(slot);
+  if (!scored) return std::nullopt;
+  // A block is drawn of those in which there is a choice, then what is done in it, or nothing.
+  std::optional<Dl2Action> action;
+  if (trail.rng.chance(options_.explore)) action = poor_action(slot);
+  const auto draw = static_cast<std::uint32_t>(scored->open.size());
+  const std::size_t block = action ? slot.block_of(*action) : scored->open[trail.rng.below(draw)];
+  const std::vector<double>& chances = scored->chances[block];
+  std::size_t number = shape_.actions() - 1;
+  if (action) {
+    number = slot.number_of(*action);
+  } else {
+    double u = trail.rng.uniform();
+    for (std::size_t k = 0; k < chances.size(); ++k) {
+      if (chances[k] <= 0) continue;
+      number = k;
+      if ((u -= chances[k]) < 0) break;
+    }
+    action = slot.action_of(block, number);
+  }
+  const auto row = std::span(scored->states).subspan(block * shape_.inputs(), shape_.inputs());
+  Dl2Transition transition;
+  transition.state = std::make_shared<const std::vector<float>>(row.begin(), row.end());
+  transition.mask = std::move(scored->masks[block]);
+  transition.action = number;
+  transition.log_probability = std::log(std::max(chances[number], kLeastChance));
+  std::optional<JobId> job;
+  if (action) job = slot.members()[action->member].job->spec->id;
+  trail.steps.push_back({std::move(transition), job});
+  return Dl2Choice{action, chances[number]};
+}
+
+bool Dl2Learner::learn() {
+  if (!due_) return false;
+  due_ = false;
+  for (std::uint32_t i = 0; i < options_.updates; ++i) update();
+  return true;
+}
+
+void Dl2Learner::update() {
+  if (replay_.size() == 0) return;
+  Rng rng = Rng(seed_).fork(kBatchStream).fork(updates_++);
+  std::vector<const Dl2Transition*> batch;
+  if (options_.replayed) {
+    if (replay_.size() < options_.batch) return;
+    for (std::size_t i = 0; i < options_.batch; ++i)
+      batch.push_back(&replay_[rng.below(static_cast<std::uint32_t>(replay_.size()))]);
+  } else {
+    for (std::size_t i = 0; i < replay_.size(); ++i) batch.push_back(&replay_[i]);
+  }
+  std::vector<double> worth = advantages(batch);
+  normalise(worth);
+  step_actor(batch, worth);
+}
+
+/// What each action was worth beyond what its state promised; the critic learns on the way.
+std::vector<double> Dl2Learner::advantages(std::span<const Dl2Transition* const> batch) {
+  const std::size_t inputs = shape_.inputs(), rows = batch.size();
+  std::vector<double> worth(rows);
+  for (std::size_t i = 0; i < rows; ++i) worth[i] = batch[i]->reward;
+  if (!options_.critic) {
+    for (double& w : worth) w -= mean_reward_;
+    return worth;
+  }
+  std::vector<float> states(rows * inputs);
+  const auto at = [&](std::size_t i) {
+    return states.begin() + static_cast<std::ptrdiff_t>(i * inputs);
+  };
+  if (options_.discounted) {
+    for (std::size_t i = 0; i < rows; ++i)
+      if (batch[i]->next) std::ranges::copy(*batch[i]->next, at(i));
+    const auto after = critic_.forward(states, rows);
+    for (std::size_t i = 0; i < rows; ++i)
+      if (batch[i]->next) worth[i] += options_.discount * static_cast<double>(after[i]);
+  }
+  for (std::size_t i = 0; i < rows; ++i) std::ranges::copy(*batch[i]->state, at(i));
+  const auto now = critic_.forward(states, rows);
+  std::vector<float> by_out(rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    worth[i] -= static_cast<double>(now[i]);
+    by_out[i] = static_cast<float>(-worth[i] / static_cast<double>(rows));
+  }
+  critic_.backward(by_out);
+  critic_.step(options_.critic_rate, kLongestGradient);
+  return worth;
+}
+
+void Dl2Learner::step_actor(std::span<const Dl2Transition* const> batch,
+                            const std::vector<double>& advantages) {
+  const std::size_t inputs = shape_.inputs(), actions = shape_.actions(), rows = batch.size();
+  std::vector<float> states(rows * inputs), by_out(rows * actions, 0.0F);
+  for (std::size_t i = 0; i < rows; ++i)
+    std::ranges::copy(*batch[i]->state, states.begin() + static_cast<std::ptrdiff_t>(i * inputs));
+  const auto answered = actor_.forward(states, rows);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Dl2Transition& t = *batch[i];
+    const auto p = masked_softmax(answered.subspan(i * actions, actions), t.mask);
+    double entropy = 0;
+    for (const double chance : p) entropy -= chance > 0 ? chance * std::log(chance) : 0;
+    const double now = std::log(std::max(p[t.action], kLeastChance));
+    const double counts = std::min(1.0, std::exp(now - t.log_probability)) * advantages[i];
+    for (std::size_t k = 0; k < actions; ++k) {
+      if (p[k] <= 0) continue;
+      const double likelier = (k == t.action ? 1.0 : 0.0) - p[k];
+      const double flatter = -p[k] * (std::log(p[k]) + entropy);
+      by_out[i * actions + k] = static_cast<float>(
+          -(counts * likelier + options_.entropy * flatter) / static_cast<double>(rows));
+    }
+  }
+  actor_.backward(by_out);
+  actor_.step(options_.rate, kLongestGradient);
+}
+
+Weights Dl2Learner::weights() const {
+  Weights weights;
+  put_shape(weights, shape_);
+  actor_.put(weights, "actor.");
+  critic_.put(weights, "critic.");
+  return weights;
+}
+
+void Dl2Learner::save(MemoryWriter& out) const {
+  out.word(slots_), out.word(updates_), out.number(mean_reward_);
+  out.word(actor_.parameters().size());
+  put(out, actor_.parameters()), put(out, critic_.parameters());
+  out.word(actor_.moments().steps);
+  put(out, actor_.moments().first), put(out, actor_.moments().second);
+}
+
+void Dl2Learner::restore(MemoryReader& in) {
+  const std::uint64_t slots = in.word(), updates = in.word();
+  const double mean = in.number(-1e6, 1e6);
+  if (in.word() != actor_.parameters().size()) in.fail();
+  const auto actor = floats(in, actor_.parameters().size());
+  const auto critic = floats(in, critic_.parameters().size());
+  const std::uint64_t steps = in.word();
+  auto first = floats(in, actor.size()), second = floats(in, actor.size());
+  if (!in.whole()) return;
+  slots_ = slots, updates_ = updates, mean_reward_ = mean;
+  std::ranges::copy(actor, actor_.parameters().begin());
+  std::ranges::copy(critic, critic_.parameters().begin());
+  actor_.moments() = {std::move(first), std::move(second), steps};
+}
+
+}  // namespace starling

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/dl2/dl2_net.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+
+namespace starling {
+namespace {
+
+constexpr std::uint32_t kMostWindow = 256;
+constexpr std::size_t kMostTypes = 256;
+constexpr double kUnits = 1 << 16;  // of a score, that are told apart
+
+std::vector<std::string> split(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(',', at), text.size());
+    out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+}  // namespace
+
+Result<Dl2Shape> dl2_shape_of(const Weights& weights) {
+  Dl2Shape shape;
+  const std::string window = weights.note("window");
+  const char* const end = window.data() + window.size();
+  const auto [last, error] = std::from_chars(window.data(), end, shape.window);
+  if (error != std::errc{} || last != end || shape.window < 1 || shape.window > kMostWindow)
+    return {Errc::invalid, "note window is '" + window.substr(0, 32) +
+                               "'; it is a number from 1 to " + std::to_string(kMostWindow) +
+                               " in weights of dl2"};
+  shape.types = split(weights.note("types"));
+  if (shape.types.size() > kMostTypes)
+    return {Errc::invalid, "note types names " + std::to_string(shape.types.size()) +
+                               " models; at most " + std::to_string(kMostTypes) + " are taken"};
+  return shape;
+}
+
+void put_shape(Weights& weights, const Dl2Shape& shape) {
+  weights.notes["window"] = std::to_string(shape.window);
+  std::string types;
+  for (const std::string& type : shape.types) types += (types.empty() ? "" : ",") + type;
+  weights.notes["types"] = types;
+}
+
+Result<Dl2Net> Dl2Net::make(const Weights& weights) {
+  auto shape = dl2_shape_of(weights);
+  if (!shape) return shape.error();
+  auto actor = Mlp::make(weights, "actor.");
+  if (!actor) return actor.error();
+  if (actor.value().inputs() != shape.value().inputs() ||
+      actor.value().outputs() != shape.value().actions()) {
+    return {Errc::invalid, "actor. takes " + std::to_string(actor.value().inputs()) +
+                               " numbers and answers " + std::to_string(actor.value().outputs()) +
+                               "; with its window and types it is " +
+                               std::to_string(shape.value().inputs()) + " and " +
+                               std::to_string(shape.value().actions())};
+  }
+  return Dl2Net(std::move(shape).value(), std::move(actor).value());
+}
+
+void Dl2Net::score(const Dl2Slot& slot, std::size_t block) {
+  inputs_.resize(shape_.inputs());
+  slot.encode(block, inputs_);
+  scores_[block].resize(shape_.actions());
+  actor_.run(inputs_, 1, scores_[block]);
+}
+
+void Dl2Net::look(const Dl2Slot& slot) {
+  scores_.resize(slot.blocks());
+  for (std::size_t block = 0; block < scores_.size(); ++block) score(slot, block);
+}
+
+void Dl2Net::took(const Dl2Slot& slot, const Dl2Action& action) {
+  score(slot, slot.block_of(action));
+}
+
+std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot) const {
+  std::vector<float> all;
+  std::vector<std::uint8_t> allowed, mask(shape_.actions());
+  double stop = 0;
+  for (std::size_t block = 0; block < scores_.size(); ++block) {
+    slot.mask(block, mask);
+    all.insert(all.end(), scores_[block].begin(), scores_[block].end() - 1);
+    allowed.insert(allowed.end(), mask.begin(), mask.end() - 1);
+    stop += static_cast<double>(scores_[block].back()) / static_cast<double>(scores_.size());
+  }
+  all.push_back(static_cast<float>(stop));
+  allowed.push_back(1);
+  std::size_t best = all.size() - 1;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!std::isfinite(all[i])) return std::nullopt;
+    if (!allowed[i]) continue;
+    // Scores that differ by rounding alone are equal, and of equal ones the first counts.
+    const auto units = [&](std::size_t k) {
+      return std::llround(std::clamp(static_cast<double>(all[k]), -1e6, 1e6) * kUnits);
+    };
+    if (best + 1 == all.size() ? units(i) >= units(best) : units(i) > units(best)) best = i;
+  }
+  Dl2Choice choice;
+  choice.probability = masked_softmax(all, allowed)[best];
+  const std::size_t of_block = shape_.actions() - 1;
+  if (best + 1 < all.size()) choice.action = slot.action_of(best / of_block, best % of_block);
+  return choice;
+}
+
+std::vector<double> masked_softmax(std::span<const float> scores,
+                                   std::span<const std::uint8_t> mask) {
+  double most = -INFINITY, sum = 0;
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (mask[i]) most = std::max(most, static_cast<double>(scores[i]));
+  std::vector<double> out(scores.size(), 0.0);
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (mask[i]) sum += out[i] = std::exp(static_cast<double>(scores[i]) - most);
+  for (double& p : out) p /= sum;
+  return out;
+}
+
+}  // namespace starling

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "nets/mlp.h"
+#include "nets/weights.h"
+#include "policies/dl2/dl2_slot.h"
+
+namespace starling {
+
+/// How sure a net was of what it chose.
+struct Dl2Choice {
+  std::optional<Dl2Action> action;  ///< nothing: no more for anybody
+  double probability = 1;
+};
+
+/// The shape that a file of weights says that it is of: notes `types`, names with commas between
+/// them, and `window`.
+[[nodiscard]] Result<Dl2Shape> dl2_shape_of(const Weights& weights);
+void put_shape(Weights& weights, const Dl2Shape& shape);
+
+/// DL2's policy network as agents run it: an Mlp (tensors `actor.`) of Dl2Shape. The most likely
+/// action is taken. Where there are more jobs than a window holds, each block of them is scored by
+/// the same net, and all are compared; to stop is as likely as the blocks say on average.
+class Dl2Net {
+ public:
+  /// `invalid` and `not_found` say what is wrong with the weights.
+  [[nodiscard]] static Result<Dl2Net> make(const Weights& weights);
+  [[nodiscard]] const Dl2Shape& shape() const noexcept { return shape_; }
+
+  /// First of a slot: all blocks are scored.
+  void look(const Dl2Slot& slot);
+  /// What comes next. Nothing: the net answers no numbers.
+  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot) const;
+  /// After `action` was taken: its block is scored anew.
+  void took(const Dl2Slot& slot, const Dl2Action& action);
+
+ private:
+  Dl2Net(Dl2Shape shape, Mlp actor) : shape_(std::move(shape)), actor_(std::move(actor)) {}
+  void score(const Dl2Slot& slot, std::size_t block);
+
+  Dl2Shape shape_;
+  Mlp actor_;
+  std::vector<float> inputs_;
+  std::vector<std::vector<float>> scores_;  // of each block
+};
+
+/// The softmax over the scores that `mask` lets through, which are finite; 0 for the others.
+[[nodiscard]] std::vector<double> masked_softmax(std::span<const float> scores,
+                                                 std::span<const std::uint8_t> mask);
+
+}  // namespace starling

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/dl2/dl2.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "policies/dl2/dl2_imitation.h"
+#include "policies/dl2/test_dl2_rig.h"
+#include "policies/elastic/incumbents.h"
+#include "policies/registry.h"
+#include "policies/testing/test_world.h"
+#include "workload/generate/generate_dl2.h"
+
+namespace starling {
+namespace {
+
+Dl2Shape shape_of_testbed() { return {8, {"vgg-16", "wlm"}}; }
+
+Dl2Division::Parts parts_of(const Dl2Shape& shape, const char* incumbent = "drf") {
+  Dl2Division::Parts parts;
+  parts.shape = shape;
+  parts.incumbent = dl2_incumbent(incumbent);
+  return parts;
+}
+
+/// Workers and servers of every job after the first division of a round.
+std::vector<TaskCounts> divided(Dl2Division& division, Dl2Rig& rig) {
+  std::vector<ElasticShare> shares = rig.shares();
+  const View view = rig.view();
+  const Shape shape = shape_of(rig.gpus);
+  const ElasticCall call{view, shape, rig.gpus};
+  division.begin_round(call);
+  division.divide(call, rig.all(), rig.all(), shares);
+  std::vector<TaskCounts> out;
+  for (const ElasticShare& share : shares) {
+    TaskCounts tasks{share.workers, 0};
+    if (share.workers > 0) {
+      const auto place = division.find_workers(call, rig.gpus, *share.job->spec, share.workers);
+      REQUIRE(place.has_value());
+      const Allocation how = division.allocation(call, *share.job->spec, *place);
+      tasks.servers = how.servers > 0 ? how.servers : servers_at(*share.job->spec, share.workers);
+    }
+    out.push_back(tasks);
+  }
+  return out;
+}
+
+/// A net whose score of an action is a number by kind and type, whatever else it sees.
+Weights told(const Dl2Shape& shape, double void_score, const std::vector<double>& by_type) {
+  Weights weights;
+  put_shape(weights, shape);
+  Tensor weight{
+      {static_cast<std::uint32_t>(shape.actions()), static_cast<std::uint32_t>(shape.inputs())},
+      std::vector<float>(shape.actions() * shape.inputs(), 0.0F)};
+  Tensor bias{{static_cast<std::uint32_t>(shape.actions())},
+              std::vector<float>(shape.actions(), 0.0F)};
+  for (std::size_t job = 0; job < shape.window; ++job) {
+    for (std::size_t type = 0; type < by_type.size(); ++type) {
+      const std::size_t row = 3 * job + 2;  // both
+      weight.values[row * shape.inputs() + job * shape.width() + type] =
+          static_cast<float>(by_type[type]);
+    }
+  }
+  bias.values.back() = static_cast<float>(void_score);
+  weights.tensors = {{"actor.0.weight", weight}, {"actor.0.bias", bias}};
+  return weights;
+}
+
+TEST_CASE("a net gives tasks to whom it scores highest, until it says that nobody gets more") {
+  const Dl2Shape shape = shape_of_testbed();
+  Dl2Rig rig(4);
+  rig.add("wlm", 3);
+  rig.add("vgg-16", 16);
+  rig.add("wlm", 16);
+  Dl2Division::Parts parts = parts_of(shape);
+  SUBCASE("to one type first, then to the other") {
+    parts.net = Dl2Net::make(told(shape, -5, {1, 2})).value();
+    Dl2Division division(std::move(parts));
+    // Eight GPUs: one each, two more for the first wlm, three more for the other.
+    CHECK(divided(division, rig) == std::vector<TaskCounts>{{3, 3}, {1, 1}, {4, 4}});
+    const auto why = division.explain(rig.specs[2].id);
+    REQUIRE(why.size() == 1);
+    CHECK(why[0].find("its net gave it 4 workers and 4 parameter servers, by 3 inferences") !=
+          std::string::npos);
+  }
+  SUBCASE("nobody gets more") {
+    parts.net = Dl2Net::make(told(shape, 5, {1, 2})).value();
+    Dl2Division division(std::move(parts));
+    CHECK(divided(division, rig) == std::vector<TaskCounts>{{1, 1}, {1, 1}, {1, 1}});
+  }
+  SUBCASE("what a net cannot answer its incumbent divides") {
+    Weights broken = told(shape, 5, {1, 2});
+    broken.tensors["actor.0.bias"].values[0] = 3e38F;
+    broken.tensors["actor.0.weight"].values[1] = 3e38F;  // of the first job's second type
+    parts.net = Dl2Net::make(broken).value();
+    Dl2Division division(std::move(parts));
+    CHECK(divided(division, rig) == std::vector<TaskCounts>{{3, 3}, {3, 3}, {2, 2}});
+    CHECK(division.explain(rig.specs[0].id).at(0).find("its incumbent") != std::string::npos);
+  }
+  SUBCASE("more jobs than a window holds are scored in blocks") {
+    for (int i = 0; i < 8; ++i) rig.add(i == 7 ? "wlm" : "vgg-16", 16);
+    Dl2Rig larger(13);
+    larger.specs = rig.specs;
+    larger.ages = rig.ages;
+    parts.net = Dl2Net::make(told(shape, -5, {1, 2})).value();
+    Dl2Division division(std::move(parts));
+    const auto counts = divided(division, larger);
+    CHECK(counts[2].workers == 14);  // the first wlm that may still grow
+    CHECK(counts[10].workers == 1);
+  }
+}
+
+TEST_CASE("before any training it gives what its incumbent does") {
+  Dl2Rig rig(4);
+  rig.add("wlm", 3);
+  rig.add("vgg-16", 16);
+  std::vector<Dl2Example> shown;
+  Dl2Division::Parts parts = parts_of(shape_of_testbed());
+  parts.show = [&](Dl2Example example) { shown.push_back(std::move(example)); };
+  Dl2Division division(std::move(parts));
+  CHECK(divided(division, rig) == std::vector<TaskCounts>{{3, 3}, {5, 5}});
+  // One each is where it begins; then in turn until the first has all, and the rest to the second.
+  std::vector<std::size_t> actions;
+  for (const Dl2Example& example : shown) {
+    CHECK(example.mask[example.action] == 1);
+    actions.push_back(example.action);
+  }
+  CHECK(actions == std::vector<std::size_t>{2, 5, 2, 5, 5, 5});
+}
+
+TEST_CASE("a net learns by heart what its incumbent does") {
+  const Dl2Shape shape = shape_of_testbed();
+  Rng rng(4);
+  const auto draw = [&](int draws) {
+    std::vector<Dl2Example> shown;
+    for (int i = 0; i < draws; ++i) {
+      Dl2Rig rig(6);
+      const std::uint32_t jobs = 1 + rng.below(6);
+      for (std::uint32_t j = 0; j < jobs; ++j)
+        rig.add(rng.chance(0.5) ? "wlm" : "vgg-16", 16, 6000 * rng.uniform());
+      Dl2Division::Parts parts = parts_of(shape);
+      parts.show = [&](Dl2Example example) { shown.push_back(std::move(example)); };
+      Dl2Division division(std::move(parts));
+      (void)divided(division, rig);
+    }
+    return shown;
+  };
+  const auto examples = draw(120), held = draw(40);
+  TrainableMlp actor(
+      {static_cast<std::uint32_t>(shape.inputs()), 32, static_cast<std::uint32_t>(shape.actions())},
+      rng);
+  CHECK(agreement(actor, held) < 0.5);
+  Dl2ImitationOptions how;
+  how.batch = 64;
+  imitate(actor, shape, examples, how);
+  CHECK(agreement(actor, held) > 0.95);
+}
+
+TEST_CASE("weights that are of something else are named") {
+  Weights weights = told(shape_of_testbed(), 0, {0, 0});
+  weights.notes["window"] = "nine";
+  CHECK(Dl2Net::make(weights).error().message.find("note window is 'nine'") == 0);
+  weights.notes["window"] = "9";
+  CHECK(Dl2Net::make(weights).error().message.find("actor. takes 72 numbers") == 0);
+  const auto registry = make_policy_registry();
+  CHECK(registry.make("dl2:weights=/nowhere").error().message.find("/nowhere") !=
+        std::string::npos);
+}
+
+}  // namespace
+}  // namespace starling
