@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
-                          update = "paper";
+                          update = "paper", head = "shared";
   std::uint32_t hidden = 64;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
@@ -73,6 +73,8 @@ int train(Options& o) {
     return bad_input(where + "--incumbent " + o.incumbent + " is wrong; give drf or optimus");
   if (o.update != "paper" && o.update != "code")
     return bad_input(where + "--update " + o.update + " is wrong; give paper or code");
+  if (o.head != "shared" && o.head != "flat")
+    return bad_input(where + "--head " + o.head + " is wrong; give shared or flat");
   if (!leave_out(o.without, training.learn))
     return bad_input(where + "--without " + o.without +
                      " is wrong; give replay, critic, exploration, shared-reward or nothing");
@@ -85,6 +87,7 @@ int train(Options& o) {
   }
   training.incumbent = o.incumbent;
   training.hidden = {o.hidden, o.hidden};
+  training.shared = o.head == "shared";
   training.learn.discounted = o.update == "paper";
   if (!o.quiet)
     training.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -125,6 +128,17 @@ void add_train_dl2(const Command& train_command) {
                  "replay, critic, exploration or shared-reward: an ablation (default nothing)");
   command.option("--hidden", o->hidden, "N", "width of its two hidden layers (default 64)", 1U,
                  4096U);
+  command.option("--head", o->head, "shared|flat",
+                 "shared: a small net looks at each job by itself; flat: one at all, as its paper "
+                 "(default shared)");
+  command.option("--critic-first", t.learn.critic_first, "N",
+                 "updates of the critic alone, at first (default 0)", std::uint64_t{0},
+                 std::uint64_t{kMany});
+  command.option("--critic-rate", t.learn.critic_rate, "X", "of the critic's Adam (default 1e-3)",
+                 0.0);
+  command.option("--step-credit", t.learn.step_credit, "X",
+                 "of an action's worth, told by the critic and not by its slot (default 0)", 0.0,
+                 true);
   command.option("--window", t.window, "N", "jobs that it sees at once (default 20)", 1U, 256U);
   command.option("--warm-draws", t.warm_draws, "N", "runs of the incumbent (default 60)", 1U,
                  10'000U);

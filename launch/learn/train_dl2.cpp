@@ -22,6 +22,7 @@ class Training {
       : world_(world), options_(options) {
     shape_.window = options.window;
     shape_.types = world.types();
+    shape_.shared = options.shared;
   }
 
   Result<Dl2TrainingReport> run() {
@@ -62,23 +63,21 @@ class Training {
     return all;
   }
 
-  Result<TrainableMlp> continued() {
+  Result<Dl2Head> continued() {
     auto shape = dl2_shape_of(*options_.start);
     if (!shape) return shape.error();
     shape_ = std::move(shape).value();
-    return TrainableMlp::make(*options_.start, "actor.");
+    return dl2_head_of(*options_.start, shape_, Dl2Head::Kind::actor);
   }
 
-  Result<TrainableMlp> warmed_up() {
+  Result<Dl2Head> warmed_up() {
     const auto shown = examples(0, options_.warm_draws);
     if (!shown) return shown.error();
     const auto held = examples(kHeld, options_.held_draws);
     if (!held) return held.error();
-    std::vector<std::uint32_t> widths{static_cast<std::uint32_t>(shape_.inputs())};
-    widths.insert(widths.end(), options_.hidden.begin(), options_.hidden.end());
-    widths.push_back(static_cast<std::uint32_t>(shape_.actions()));
     Rng rng = Rng(options_.seed).fork(kActorStream);
-    TrainableMlp actor(widths, rng);
+    const auto widths = Dl2Head::widths(shape_, Dl2Head::Kind::actor, options_.hidden);
+    Dl2Head actor(shape_, Dl2Head::Kind::actor, TrainableMlp(widths, rng));
     Dl2ImitationOptions how;
     how.passes = options_.passes;
     how.seed = options_.seed;
@@ -98,6 +97,7 @@ class Training {
   }
 
   Status learn(const std::shared_ptr<Dl2Learner>& learner) {
+    double explored_s = 0, incumbent_s = 0;  // since the last validation
     for (std::uint32_t episode = 0; episode < options_.episodes; ++episode) {
       const std::uint64_t seed = options_.first_seed + kLearning + episode;
       const auto ran = world_.run(seed, options_.agents, [&] {
@@ -106,12 +106,18 @@ class Training {
         return parts;
       });
       if (!ran) return ran.error();
+      const auto usual = world_.run(seed, 1, [this] { return incumbent_parts({}); });
+      if (!usual) return usual.error();
+      explored_s += figures(ran.value()).avg_jct_s;
+      incumbent_s += figures(usual.value()).avg_jct_s;
       if ((episode + 1) % options_.validate_every != 0) continue;
       const auto jct = validate(*learner);
       if (!jct) return jct.error();
       report_.last_jct_s = jct.value();
       options_.say("after " + std::to_string(episode + 1) + " runs: " + short_number(jct.value()) +
-                   " s, while exploring " + short_number(figures(ran.value()).avg_jct_s) + " s");
+                   " s, while exploring " + short_number(100 * (1 - explored_s / incumbent_s)) +
+                   " % under " + options_.incumbent);
+      explored_s = incumbent_s = 0;
       if (jct.value() >= report_.best_jct_s) continue;
       report_.best_jct_s = jct.value();
       report_.best_episode = episode + 1;

@@ -16,6 +16,7 @@ namespace starling {
 struct Dl2TrainingOptions {
   std::string incumbent = "drf";
   std::uint32_t window = 20;
+  bool shared = true;  ///< Dl2Shape::shared
   std::vector<std::uint32_t> hidden{64, 64};
   std::uint32_t warm_draws = 60, held_draws = 10, passes = 30;
   std::uint32_t episodes = 600;  ///< runs of learning; 0: warm-up alone

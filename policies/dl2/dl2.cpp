@@ -67,7 +67,8 @@ Result<Dl2Division::Parts> read_parts(OptionReader& reader) {
   options.batch = kLiveBatch;
   options.replay = kLiveReplay;
   parts.learner = std::make_shared<Dl2Learner>(
-      parts.shape, TrainableMlp::make(weights.value(), "actor.").value(), options, kSeed);
+      parts.shape, dl2_head_of(weights.value(), parts.shape, Dl2Head::Kind::actor).value(), options,
+      kSeed);
   return parts;
 }
 

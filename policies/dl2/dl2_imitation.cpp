@@ -16,7 +16,7 @@ void shuffle(std::vector<std::uint32_t>& order, Rng& rng) {
 }
 
 /// One step on some examples; the sum of their cross-entropies.
-double step(TrainableMlp& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
+double step(Dl2Head& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
             std::span<const std::uint32_t> rows, double rate) {
   std::vector<float> states(rows.size() * shape.inputs());
   for (std::size_t i = 0; i < rows.size(); ++i)
@@ -36,13 +36,13 @@ double step(TrainableMlp& actor, const Dl2Shape& shape, std::span<const Dl2Examp
     }
   }
   actor.backward(by_out);
-  actor.step(rate, kLongestGradient);
+  actor.net().step(rate, kLongestGradient);
   return loss;
 }
 
 }  // namespace
 
-void imitate(TrainableMlp& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
+void imitate(Dl2Head& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
              const Dl2ImitationOptions& options) {
   if (examples.empty()) return;
   Rng rng(options.seed);
@@ -61,7 +61,7 @@ void imitate(TrainableMlp& actor, const Dl2Shape& shape, std::span<const Dl2Exam
   }
 }
 
-double agreement(TrainableMlp& actor, std::span<const Dl2Example> examples) {
+double agreement(Dl2Head& actor, std::span<const Dl2Example> examples) {
   std::size_t same = 0;
   for (const Dl2Example& example : examples) {
     const auto p = masked_softmax(actor.forward(example.state, 1), example.mask);

@@ -6,7 +6,6 @@
 #include <span>
 #include <vector>
 
-#include "nets/trainable_mlp.h"
 #include "policies/dl2/dl2_division.h"
 
 namespace starling {
@@ -22,10 +21,10 @@ struct Dl2ImitationOptions {
   /// After each pass, with its mean cross-entropy.
   std::function<void(std::uint32_t pass, double loss)> progress;
 };
-void imitate(TrainableMlp& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
+void imitate(Dl2Head& actor, const Dl2Shape& shape, std::span<const Dl2Example> examples,
              const Dl2ImitationOptions& options);
 
 /// Of the examples, the part in which the net's most likely action is the incumbent's. None: 0.
-[[nodiscard]] double agreement(TrainableMlp& actor, std::span<const Dl2Example> examples);
+[[nodiscard]] double agreement(Dl2Head& actor, std::span<const Dl2Example> examples);
 
 }  // namespace starling

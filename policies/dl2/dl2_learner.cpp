@@ -13,15 +13,12 @@ constexpr double kMeanOver = 100;  // slots
 constexpr double kLeastChance = 1e-12;
 constexpr std::uint64_t kCriticStream = 2, kSlotStream = 3, kBatchStream = 4;
 
-std::vector<std::uint32_t> critic_widths(const TrainableMlp& actor) {
-  std::vector<std::uint32_t> widths = actor.widths();
-  widths.back() = 1;
-  return widths;
-}
-
-TrainableMlp fresh_critic(const TrainableMlp& actor, std::uint64_t seed) {
+Dl2Head fresh_critic(const Dl2Shape& shape, const Dl2Head& actor, std::uint64_t seed) {
   Rng rng = Rng(seed).fork(kCriticStream);
-  return {critic_widths(actor), rng};
+  const auto& all = actor.net().widths();
+  const auto hidden = std::span(all).subspan(1, all.size() - 2);
+  return {shape, Dl2Head::Kind::critic,
+          TrainableMlp(Dl2Head::widths(shape, Dl2Head::Kind::critic, hidden), rng)};
 }
 
 void put(MemoryWriter& out, std::span<const float> values) {
@@ -55,12 +52,12 @@ void normalise(std::vector<double>& values) {
 
 }  // namespace
 
-Dl2Learner::Dl2Learner(Dl2Shape shape, TrainableMlp actor, const Dl2LearnOptions& options,
+Dl2Learner::Dl2Learner(Dl2Shape shape, Dl2Head actor, const Dl2LearnOptions& options,
                        std::uint64_t seed)
     : shape_(std::move(shape)),
       options_(options),
       actor_(std::move(actor)),
-      critic_(fresh_critic(actor_, seed)),
+      critic_(fresh_critic(shape_, actor_, seed)),
       replay_(options.replay),
       seed_(seed) {}
 
@@ -70,6 +67,8 @@ void Dl2Learner::begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progr
     slot.encode(0, first);
     const auto next = std::make_shared<const std::vector<float>>(std::move(first));
     if (!options_.replayed) replay_.clear();
+    for (std::size_t i = 0; i + 1 < trail.steps.size(); ++i)
+      trail.steps[i].transition.after = trail.steps[i + 1].transition.state;
     for (Dl2Trail::Step& step : trail.steps) {
       const auto own = step.job ? progress.of.find(*step.job) : progress.of.end();
       const double got = own == progress.of.end() ? 0 : own->second;
@@ -182,7 +181,7 @@ void Dl2Learner::update() {
   }
   std::vector<double> worth = advantages(batch);
   normalise(worth);
-  step_actor(batch, worth);
+  if (updates_ > options_.critic_first) step_actor(batch, worth);
 }
 
 /// What each action was worth beyond what its state promised; the critic learns on the way.
@@ -205,15 +204,25 @@ std::vector<double> Dl2Learner::advantages(std::span<const Dl2Transition* const>
     for (std::size_t i = 0; i < rows; ++i)
       if (batch[i]->next) worth[i] += options_.discount * static_cast<double>(after[i]);
   }
+  std::vector<double> led_to(rows);
+  if (options_.step_credit > 0) {
+    for (std::size_t i = 0; i < rows; ++i)
+      std::ranges::copy(batch[i]->after ? *batch[i]->after : *batch[i]->state, at(i));
+    const auto after = critic_.forward(states, rows);
+    for (std::size_t i = 0; i < rows; ++i)
+      led_to[i] = batch[i]->after ? static_cast<double>(after[i]) : worth[i];
+  }
   for (std::size_t i = 0; i < rows; ++i) std::ranges::copy(*batch[i]->state, at(i));
   const auto now = critic_.forward(states, rows);
   std::vector<float> by_out(rows);
   for (std::size_t i = 0; i < rows; ++i) {
-    worth[i] -= static_cast<double>(now[i]);
-    by_out[i] = static_cast<float>(-worth[i] / static_cast<double>(rows));
+    const double value = static_cast<double>(now[i]);
+    by_out[i] = static_cast<float>((value - worth[i]) / static_cast<double>(rows));
+    worth[i] = (1 - options_.step_credit) * (worth[i] - value) +
+               options_.step_credit * (led_to[i] - value);
   }
   critic_.backward(by_out);
-  critic_.step(options_.critic_rate, kLongestGradient);
+  critic_.net().step(options_.critic_rate, kLongestGradient);
   return worth;
 }
 
@@ -240,38 +249,38 @@ void Dl2Learner::step_actor(std::span<const Dl2Transition* const> batch,
     }
   }
   actor_.backward(by_out);
-  actor_.step(options_.rate, kLongestGradient);
+  actor_.net().step(options_.rate, kLongestGradient);
 }
 
 Weights Dl2Learner::weights() const {
   Weights weights;
   put_shape(weights, shape_);
-  actor_.put(weights, "actor.");
-  critic_.put(weights, "critic.");
+  actor_.net().put(weights, "actor.");
+  critic_.net().put(weights, "critic.");
   return weights;
 }
 
 void Dl2Learner::save(MemoryWriter& out) const {
   out.word(slots_), out.word(updates_), out.number(mean_reward_);
-  out.word(actor_.parameters().size());
-  put(out, actor_.parameters()), put(out, critic_.parameters());
-  out.word(actor_.moments().steps);
-  put(out, actor_.moments().first), put(out, actor_.moments().second);
+  out.word(actor_.net().parameters().size());
+  put(out, actor_.net().parameters()), put(out, critic_.net().parameters());
+  out.word(actor_.net().moments().steps);
+  put(out, actor_.net().moments().first), put(out, actor_.net().moments().second);
 }
 
 void Dl2Learner::restore(MemoryReader& in) {
   const std::uint64_t slots = in.word(), updates = in.word();
   const double mean = in.number(-1e6, 1e6);
-  if (in.word() != actor_.parameters().size()) in.fail();
-  const auto actor = floats(in, actor_.parameters().size());
-  const auto critic = floats(in, critic_.parameters().size());
+  if (in.word() != actor_.net().parameters().size()) in.fail();
+  const auto actor = floats(in, actor_.net().parameters().size());
+  const auto critic = floats(in, critic_.net().parameters().size());
   const std::uint64_t steps = in.word();
   auto first = floats(in, actor.size()), second = floats(in, actor.size());
   if (!in.whole()) return;
   slots_ = slots, updates_ = updates, mean_reward_ = mean;
-  std::ranges::copy(actor, actor_.parameters().begin());
-  std::ranges::copy(critic, critic_.parameters().begin());
-  actor_.moments() = {std::move(first), std::move(second), steps};
+  std::ranges::copy(actor, actor_.net().parameters().begin());
+  std::ranges::copy(critic, critic_.net().parameters().begin());
+  actor_.net().moments() = {std::move(first), std::move(second), steps};
 }
 
 }  // namespace starling

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/rng.h"
-#include "nets/trainable_mlp.h"
 #include "nets/weights.h"
 #include "policies/dl2/dl2_net.h"
 #include "policies/dl2/dl2_replay.h"
@@ -22,12 +21,16 @@ struct Dl2LearnOptions {
   double entropy = 0.1;
   double discount = 0.9;
   std::size_t batch = 256, replay = 8192;
+  /// Above 0: so much of an action's worth is not what its slot brought in the end but what the critic
+  /// makes of the state that it led to, V(after) - V(s): less is left to chance. Ours.
+  double step_credit = 0;
   double explore = 0.4;       ///< of the actions in a poor state that are job-aware ones
   bool discounted = true;     ///< false: as its code, advantage = reward - V
   bool own_reward = false;    ///< true: an action is worth what its own job gets on; an ablation
   bool critic = true;         ///< false: a moving mean of rewards in its place; an ablation
   bool replayed = true;       ///< false: of each slot that slot alone; an ablation
   std::uint32_t updates = 1;  ///< at each slot
+  std::uint64_t critic_first = 0;  ///< updates of the critic alone, at first
 };
 
 /// The slot under way of one agent, whose learner others may have too.
@@ -66,8 +69,7 @@ class Dl2Learner {
   static constexpr double kUneven = 10;
 
   /// The critic is drawn anew, as wide as the actor.
-  Dl2Learner(Dl2Shape shape, TrainableMlp actor, const Dl2LearnOptions& options,
-             std::uint64_t seed);
+  Dl2Learner(Dl2Shape shape, Dl2Head actor, const Dl2LearnOptions& options, std::uint64_t seed);
   [[nodiscard]] const Dl2Shape& shape() const noexcept { return shape_; }
 
   /// A slot begins, with whom everybody begins, and `progress` is what the last one brought.
@@ -105,7 +107,7 @@ class Dl2Learner {
 
   Dl2Shape shape_;
   Dl2LearnOptions options_;
-  TrainableMlp actor_, critic_;
+  Dl2Head actor_, critic_;
   Dl2Replay replay_;
   bool due_ = false;
   double mean_reward_ = 0;

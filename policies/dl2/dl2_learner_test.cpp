@@ -26,12 +26,14 @@ Dl2LearnOptions quick() {
   return options;
 }
 
+Dl2Head actor_of(Rng& rng, std::uint32_t hidden) {
+  const auto widths = Dl2Head::widths(kShape, Dl2Head::Kind::actor, std::span(&hidden, 1));
+  return {kShape, Dl2Head::Kind::actor, TrainableMlp(widths, rng)};
+}
+
 Dl2Learner learner_of(const Dl2LearnOptions& options) {
   Rng rng(2);
-  TrainableMlp actor({static_cast<std::uint32_t>(kShape.inputs()), 16,
-                      static_cast<std::uint32_t>(kShape.actions())},
-                     rng);
-  return {kShape, std::move(actor), options, 7};
+  return {kShape, actor_of(rng, 16), options, 7};
 }
 
 /// Slots of a vgg-16 and a wlm, in which only workers of the wlm bring something. The mean that the
@@ -103,11 +105,7 @@ TEST_CASE("the same seed learns the same, and what is kept goes on from where it
   }
   SUBCASE("nor do those of another net") {
     Rng rng(3);
-    Dl2Learner wide(kShape,
-                    TrainableMlp({static_cast<std::uint32_t>(kShape.inputs()), 17,
-                                  static_cast<std::uint32_t>(kShape.actions())},
-                                 rng),
-                    quick(), 7);
+    Dl2Learner wide(kShape, actor_of(rng, 17), quick(), 7);
     const auto before = wide.weights().hash();
     MemoryReader wrong(out.bytes());
     wide.restore(wrong);

@@ -35,6 +35,10 @@ Result<Dl2Shape> dl2_shape_of(const Weights& weights) {
                                "'; it is a number from 1 to " + std::to_string(kMostWindow) +
                                " in weights of dl2"};
   shape.types = split(weights.note("types"));
+  const std::string head = weights.note("head", "flat");
+  shape.shared = head == "shared";
+  if (head != "flat" && head != "shared")
+    return {Errc::invalid, "note head is '" + head.substr(0, 32) + "'; it is flat or shared"};
   if (shape.types.size() > kMostTypes)
     return {Errc::invalid, "note types names " + std::to_string(shape.types.size()) +
                                " models; at most " + std::to_string(kMostTypes) + " are taken"};
@@ -46,29 +50,36 @@ void put_shape(Weights& weights, const Dl2Shape& shape) {
   std::string types;
   for (const std::string& type : shape.types) types += (types.empty() ? "" : ",") + type;
   weights.notes["types"] = types;
+  weights.notes["head"] = shape.shared ? "shared" : "flat";
+}
+
+Result<Dl2Head> dl2_head_of(const Weights& weights, const Dl2Shape& shape, Dl2Head::Kind kind) {
+  const std::string prefix = kind == Dl2Head::Kind::critic ? "critic." : "actor.";
+  auto net = TrainableMlp::make(weights, prefix);
+  if (!net) return net.error();
+  const auto fits = Dl2Head::widths(shape, kind, {});
+  if (net.value().inputs() != fits.front() || net.value().outputs() != fits.back()) {
+    return {Errc::invalid,
+            prefix + " takes " + std::to_string(net.value().inputs()) + " numbers and answers " +
+                std::to_string(net.value().outputs()) + "; with its window, types and head it is " +
+                std::to_string(fits.front()) + " and " + std::to_string(fits.back())};
+  }
+  return Dl2Head(shape, kind, std::move(net).value());
 }
 
 Result<Dl2Net> Dl2Net::make(const Weights& weights) {
   auto shape = dl2_shape_of(weights);
   if (!shape) return shape.error();
-  auto actor = Mlp::make(weights, "actor.");
+  auto actor = dl2_head_of(weights, shape.value(), Dl2Head::Kind::actor);
   if (!actor) return actor.error();
-  if (actor.value().inputs() != shape.value().inputs() ||
-      actor.value().outputs() != shape.value().actions()) {
-    return {Errc::invalid, "actor. takes " + std::to_string(actor.value().inputs()) +
-                               " numbers and answers " + std::to_string(actor.value().outputs()) +
-                               "; with its window and types it is " +
-                               std::to_string(shape.value().inputs()) + " and " +
-                               std::to_string(shape.value().actions())};
-  }
   return Dl2Net(std::move(shape).value(), std::move(actor).value());
 }
 
 void Dl2Net::score(const Dl2Slot& slot, std::size_t block) {
   inputs_.resize(shape_.inputs());
   slot.encode(block, inputs_);
-  scores_[block].resize(shape_.actions());
-  actor_.run(inputs_, 1, scores_[block]);
+  const auto answered = actor_.forward(inputs_, 1);
+  scores_[block].assign(answered.begin(), answered.end());
 }
 
 void Dl2Net::look(const Dl2Slot& slot) {

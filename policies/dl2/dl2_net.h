@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "nets/mlp.h"
 #include "nets/weights.h"
+#include "policies/dl2/dl2_head.h"
 #include "policies/dl2/dl2_slot.h"
 
 namespace starling {
@@ -19,11 +19,11 @@ struct Dl2Choice {
 };
 
 /// The shape that a file of weights says that it is of: notes `types`, names with commas between
-/// them, and `window`.
+/// them, `window`, and `head`, which is flat or shared.
 [[nodiscard]] Result<Dl2Shape> dl2_shape_of(const Weights& weights);
 void put_shape(Weights& weights, const Dl2Shape& shape);
 
-/// DL2's policy network as agents run it: an Mlp (tensors `actor.`) of Dl2Shape. The most likely
+/// DL2's policy network as agents run it: a Dl2Head (tensors `actor.`). The most likely
 /// action is taken. Where there are more jobs than a window holds, each block of them is scored by
 /// the same net, and all are compared; to stop is as likely as the blocks say on average.
 class Dl2Net {
@@ -40,14 +40,18 @@ class Dl2Net {
   void took(const Dl2Slot& slot, const Dl2Action& action);
 
  private:
-  Dl2Net(Dl2Shape shape, Mlp actor) : shape_(std::move(shape)), actor_(std::move(actor)) {}
+  Dl2Net(Dl2Shape shape, Dl2Head actor) : shape_(std::move(shape)), actor_(std::move(actor)) {}
   void score(const Dl2Slot& slot, std::size_t block);
 
   Dl2Shape shape_;
-  Mlp actor_;
+  Dl2Head actor_;
   std::vector<float> inputs_;
   std::vector<std::vector<float>> scores_;  // of each block
 };
+
+/// The net of those tensors, `actor.` or `critic.`. `invalid` where it does not fit the shape.
+[[nodiscard]] Result<Dl2Head> dl2_head_of(const Weights& weights, const Dl2Shape& shape,
+                                          Dl2Head::Kind kind);
 
 /// The softmax over the scores that `mask` lets through, which are finite; 0 for the others.
 [[nodiscard]] std::vector<double> masked_softmax(std::span<const float> scores,

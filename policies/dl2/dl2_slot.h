@@ -18,6 +18,7 @@ namespace starling {
 struct Dl2Shape {
   std::uint32_t window = 20;
   std::vector<std::string> types;  ///< models; any other is a type more
+  bool shared = false;             ///< one small net looks at each job (Dl2Head)
 
   /// Of each job beside its type: see Dl2Slot::encode().
   static constexpr std::size_t kNumbers = 6;
