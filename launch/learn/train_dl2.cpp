@@ -103,6 +103,7 @@ class Training {
       const auto ran = world_.run(seed, options_.agents, [&] {
         Dl2Division::Parts parts = incumbent_parts({});
         parts.learner = learner;
+        parts.run = seed;
         return parts;
       });
       if (!ran) return ran.error();

@@ -39,10 +39,11 @@ class Dl2Division final : public Division {
     std::unique_ptr<Division> incumbent;  ///< never null
     std::optional<Dl2Net> net;            ///< of that shape
     std::shared_ptr<Dl2Learner> learner;  ///< of that shape; may be shared
+    std::uint64_t run = 0;                ///< of a learner: Dl2Trail::run
     /// Told of every increment of the incumbent at rounds, where the incumbent decides.
     std::function<void(Dl2Example)> show;
   };
-  explicit Dl2Division(Parts parts) : parts_(std::move(parts)) {}
+  explicit Dl2Division(Parts parts) : parts_(std::move(parts)) { trail_.run = parts_.run; }
 
   void begin_round(const ElasticCall& call) override;
   void divide(const ElasticCall& call, const ElasticCapacity& all, ElasticCapacity left,

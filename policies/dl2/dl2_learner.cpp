@@ -82,7 +82,7 @@ void Dl2Learner::begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progr
     ++slots_;
     due_ = true;
   }
-  trail.rng = Rng(seed_).fork(kSlotStream).fork(trail.agent).fork(++trail.slots);
+  trail.rng = Rng(seed_).fork(kSlotStream).fork(trail.run).fork(trail.agent).fork(++trail.slots);
 }
 
 std::optional<Dl2Action> Dl2Learner::poor_action(const Dl2Slot& slot) const {

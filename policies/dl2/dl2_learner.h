@@ -40,7 +40,8 @@ struct Dl2Trail {
     std::optional<JobId> job;
   };
   std::vector<Step> steps;
-  std::uint64_t agent = 0, slots = 0;  ///< how many it had
+  std::uint64_t run = 0, agent = 0;  ///< whose chance is another's in no slot
+  std::uint64_t slots = 0;           ///< how many it had
   Rng rng{0};
 };
 
