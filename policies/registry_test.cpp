@@ -18,13 +18,26 @@ bool says(const std::string& message, const std::string& part) {
 
 TEST_CASE("a policy is made from its name and options") {
   const PolicyRegistry registry = make_policy_registry();
-  for (const char* text :
-       {"fifo", "fifo:", "sjf:queue=skip,fit=count", "srtf:margin=0.5", "load-balance",
-        "consolidate:queue=strict", "gavel:objective=fifo,aware=no", "lif:threshold=0.5",
-        "tetris:score=fit", "smart-greedy:wait=no", "consolidate:variant=share",
-        "load-balance:share=first", "optimus:round=60", "sia:p=-1,lambda=2",
-        "smd:inner=grid,eps=0.2,menu=yes", "hadar:utility=throughput", "hadare:efficiency=0.9",
-        "pollux:knows=given,generations=10", "rank:lengths=exact,patience=1"}) {
+  for (const char* text : {"fifo",
+                           "fifo:",
+                           "sjf:queue=skip,fit=count",
+                           "srtf:margin=0.5",
+                           "load-balance",
+                           "consolidate:queue=strict",
+                           "gavel:objective=fifo,aware=no",
+                           "lif:threshold=0.5",
+                           "tetris:score=fit",
+                           "smart-greedy:wait=no",
+                           "consolidate:variant=share",
+                           "load-balance:share=first",
+                           "optimus:round=60",
+                           "sia:p=-1,lambda=2",
+                           "smd:inner=grid,eps=0.2,menu=yes",
+                           "hadar:utility=throughput",
+                           "hadare:efficiency=0.9",
+                           "pollux:knows=given,generations=10",
+                           "rank:lengths=exact,patience=1",
+                           "dl2:window=8,incumbent=optimus"}) {
     const auto made = registry.make(text);
     REQUIRE_MESSAGE(made.ok(), text);
     CHECK(std::string(text).starts_with(made.value()->facts().name));
@@ -41,8 +54,8 @@ TEST_CASE("a wrong name lists the names and guesses") {
   CHECK(says(message, "did you mean 'fifo'?"));
   CHECK(says(
       message,
-      "consolidate, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, "
-      "pollux, rank, sia, sjf, smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
+      "consolidate, dl, drf, easy, fifo, gavel, hadar, hadare, lif, load-balance, optimus, pollux, "
+      "rank, sia, sjf, smart-greedy, smd, srtf, tetris, tiresias-gittins, tiresias-las"));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
   CHECK(says(refusal("", Errc::not_found), "there are"));
 }

@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
                           update = "paper", head = "shared";
-  std::uint32_t hidden = 64;
+  std::uint32_t hidden = 64, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
 };
@@ -88,6 +88,7 @@ int train(Options& o) {
   training.incumbent = o.incumbent;
   training.hidden = {o.hidden, o.hidden};
   training.shared = o.head == "shared";
+  training.learn.batch = o.batch;
   training.learn.discounted = o.update == "paper";
   if (!o.quiet)
     training.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
@@ -139,6 +140,9 @@ void add_train_dl2(const Command& train_command) {
   command.option("--step-credit", t.learn.step_credit, "X",
                  "of an action's worth, told by the critic and not by its slot (default 0)", 0.0,
                  true);
+  command.option("--temperature", t.temperature, "X",
+                 "at which validation draws actions (default 0: the likeliest)", 0.0, true);
+  command.option("--batch", o->batch, "N", "inferences of an update (default 256)", 1U, 65'536U);
   command.option("--window", t.window, "N", "jobs that it sees at once (default 20)", 1U, 256U);
   command.option("--warm-draws", t.warm_draws, "N", "runs of the incumbent (default 60)", 1U,
                  10'000U);

@@ -133,6 +133,7 @@ class Training {
     return mean_jct([this, &weights] {
       Dl2Division::Parts parts = incumbent_parts({});
       parts.net = Dl2Net::make(weights).value();
+      parts.temperature = options_.temperature;
       return parts;
     });
   }

@@ -25,6 +25,7 @@ struct Dl2TrainingOptions {
   std::uint64_t first_seed = 100'000;  ///< of draws; above the experiment's own
   std::uint64_t seed = 1;              ///< of weights and choices
   std::uint32_t threads = 2;           ///< of validation
+  double temperature = 0;              ///< of validation: Dl2Net::choose()
   std::optional<Weights> start;        ///< in the place of a warm-up
   Dl2LearnOptions learn;
   std::function<void(const std::string&)> say = [](const std::string&) {};

@@ -41,6 +41,8 @@ Result<Dl2Division::Parts> read_parts(OptionReader& reader) {
       reader.number("window", 0, 0, 10'000, "jobs that it sees, the first ones; 0: all"));
   const std::string actor = reader.choice(
       "actor", {"net", "incumbent"}, "incumbent: it gives what that would, as before any training");
+  parts.temperature = reader.number(
+      "temperature", 0, 0, 10, "0: the likeliest action is taken; 1: drawn as likely as it is");
   parts.incumbent = dl2_incumbent(
       reader.choice("incumbent", {"drf", "optimus"}, "who decides where the net does not"));
   const bool learns = reader.choice("learn", {"no", "yes"},

@@ -11,6 +11,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t kMostNotes = 4096;
+constexpr std::uint64_t kChanceSeed = 0x646c32;
 
 TaskCounts counts_by(const JobSpec& job, std::uint32_t workers, const Allocation& how) {
   if (job.run.max_servers == 0 || workers == 0) return {workers, 0};
@@ -29,8 +30,13 @@ void Dl2Division::divide(const ElasticCall& call, const ElasticCapacity& all, El
   const std::size_t seen = parts_.window > 0 ? parts_.window : shares.size();
   Dl2Slot slot(parts_.shape, call, all, left, shares, parts_.slot_s, seen);
   slot.begin();
+  // By the clock, so that a new life of the agent draws what the old one would have drawn.
+  const auto now = static_cast<std::uint64_t>(call.view.now.time_since_epoch().count());
+  chance_ = Rng(kChanceSeed).fork(call.view.me.value).fork(now);
   if (learns) parts_.learner->begin_slot(trail_, slot, progress_of(shares));
-  if (!share_out(slot, learns)) return follow_incumbent(call, all, left, shares, round);
+  const bool shared_out = share_out(slot, learns);
+  if (learns) parts_.learner->end_slot(trail_, slot);
+  if (!shared_out) return follow_incumbent(call, all, left, shares, round);
   for (std::size_t i = 0; i < slot.members().size(); ++i) {
     const Dl2Member& member = slot.members()[i];
     shares[i].workers = member.tasks.workers;
@@ -60,7 +66,7 @@ bool Dl2Division::share_out(Dl2Slot& slot, bool learns) {
 std::optional<Dl2Choice> Dl2Division::choose(const Dl2Slot& slot, bool learns) {
   if (learns) return parts_.learner->choose(trail_, slot);
   if (parts_.learner) return parts_.learner->best(slot);
-  return parts_.net->choose(slot);
+  return parts_.net->choose(slot, parts_.temperature, chance_);
 }
 
 std::map<JobId, TaskCounts> Dl2Division::counts_of(const ElasticCall& call,

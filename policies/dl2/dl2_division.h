@@ -37,6 +37,7 @@ class Dl2Division final : public Division {
     Dl2Shape shape;                       ///< of the net, or of the examples
     std::size_t window = 0;               ///< jobs that are seen, the first ones; 0: all
     std::unique_ptr<Division> incumbent;  ///< never null
+    double temperature = 0;               ///< of Dl2Net::choose()
     std::optional<Dl2Net> net;            ///< of that shape
     std::shared_ptr<Dl2Learner> learner;  ///< of that shape; may be shared
     std::uint64_t run = 0;                ///< of a learner: Dl2Trail::run
@@ -90,6 +91,7 @@ class Dl2Division final : public Division {
   Parts parts_;
   std::map<JobId, Note> notes_;
   Dl2Trail trail_;
+  Rng chance_{0};                      // of the division under way
   bool round_ = false;                 // the next division is a round's
   std::map<JobId, Account> accounts_;  // of the slot under way
   std::set<JobId> finished_;           // in it

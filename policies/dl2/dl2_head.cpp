@@ -83,6 +83,7 @@ std::span<const float> Dl2Head::forward(std::span<const float> states, std::size
   for (std::size_t i = 0; i < rows; ++i)
     expand(states.subspan(i * shape_.inputs(), shape_.inputs()));
   const auto answered = net_.forward(inputs_, rows_.size());
+  row_values_ = answered;
   outputs_.assign(rows * answers(), 0.0F);
   for (std::size_t r = 0; r < rows_.size(); ++r) {
     const Row& row = rows_[r];

@@ -31,6 +31,15 @@ class Dl2Head {
   [[nodiscard]] std::span<const float> forward(std::span<const float> states, std::size_t rows);
   /// As of TrainableMlp.
   void backward(std::span<const float> by_answers);
+  /// Of a shared head, what the net looked at in the last forward(), state by state: a job by its
+  /// position in the window, or nobody, at the position Dl2Shape::window.
+  struct Row {
+    std::size_t state = 0, position = 0;
+  };
+  [[nodiscard]] std::span<const Row> rows() const noexcept { return rows_; }
+  /// Of a shared critic: what it answered for each row; and as backward(), by these.
+  [[nodiscard]] std::span<const float> row_values() const noexcept { return row_values_; }
+  void backward_rows(std::span<const float> by_values) { net_.backward(by_values); }
   [[nodiscard]] TrainableMlp& net() noexcept { return net_; }
   [[nodiscard]] const TrainableMlp& net() const noexcept { return net_; }
   [[nodiscard]] std::size_t answers() const noexcept;
@@ -42,9 +51,7 @@ class Dl2Head {
   Kind kind_;
   TrainableMlp net_;
   std::vector<float> inputs_, outputs_, by_net_;
-  struct Row {
-    std::size_t state = 0, position = 0;  // Dl2Shape::window: nobody
-  };
+  std::span<const float> row_values_;
   std::vector<Row> rows_;
   std::size_t states_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace starling {
 namespace {
@@ -61,28 +62,56 @@ Dl2Learner::Dl2Learner(Dl2Shape shape, Dl2Head actor, const Dl2LearnOptions& opt
       replay_(options.replay),
       seed_(seed) {}
 
+void Dl2Learner::settle(Dl2Trail& trail, const Dl2Progress& progress,
+                        const Dl2Transition::State& next) {
+  const auto got = [&](const JobId& job) {
+    const auto at = progress.of.find(job);
+    return at == progress.of.end() ? 0 : at->second;
+  };
+  std::vector<Dl2Transition::State> parts;  // of each block
+  for (std::size_t first = 0; first < trail.members.size(); first += shape_.window) {
+    std::vector<float> of(shape_.window, 0.0F);
+    for (std::size_t i = first; i < std::min(first + shape_.window, trail.members.size()); ++i)
+      of[i - first] = static_cast<float>(got(trail.members[i]));
+    parts.push_back(std::make_shared<const std::vector<float>>(std::move(of)));
+  }
+  if (!options_.replayed) replay_.clear();
+  for (Dl2Trail::Step& step : trail.steps) {
+    step.transition.reward = !options_.own_reward ? progress.all : step.job ? got(*step.job) : 0;
+    step.transition.parts = parts.at(step.block);
+    step.transition.next = next;
+    replay_.add(std::move(step.transition));
+  }
+  trail.steps.clear();
+  const double part = 1 / std::min(kMeanOver, static_cast<double>(slots_ + 1));
+  mean_reward_ += part * (progress.all - mean_reward_);
+  ++slots_;
+  due_ = true;
+}
+
 void Dl2Learner::begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progress& progress) {
   if (!trail.steps.empty()) {
     std::vector<float> first(shape_.inputs());
     slot.encode(0, first);
-    const auto next = std::make_shared<const std::vector<float>>(std::move(first));
-    if (!options_.replayed) replay_.clear();
-    for (std::size_t i = 0; i + 1 < trail.steps.size(); ++i)
-      trail.steps[i].transition.after = trail.steps[i + 1].transition.state;
-    for (Dl2Trail::Step& step : trail.steps) {
-      const auto own = step.job ? progress.of.find(*step.job) : progress.of.end();
-      const double got = own == progress.of.end() ? 0 : own->second;
-      step.transition.reward = options_.own_reward ? got : progress.all;
-      step.transition.next = next;
-      replay_.add(std::move(step.transition));
-    }
-    trail.steps.clear();
-    const double part = 1 / std::min(kMeanOver, static_cast<double>(slots_ + 1));
-    mean_reward_ += part * (progress.all - mean_reward_);
-    ++slots_;
-    due_ = true;
+    settle(trail, progress, std::make_shared<const std::vector<float>>(std::move(first)));
   }
+  trail.members.clear();
+  for (const Dl2Member& member : slot.members()) trail.members.push_back(member.job->spec->id);
   trail.rng = Rng(seed_).fork(kSlotStream).fork(trail.run).fork(trail.agent).fork(++trail.slots);
+}
+
+void Dl2Learner::end_slot(Dl2Trail& trail, const Dl2Slot& slot) {
+  // What followed in a block: the state of its next action, at last how it was left.
+  std::vector<Dl2Transition::State> later;
+  for (std::size_t b = 0; b < slot.blocks(); ++b) {
+    std::vector<float> state(shape_.inputs());
+    slot.encode(b, state);
+    later.push_back(std::make_shared<const std::vector<float>>(std::move(state)));
+  }
+  for (std::size_t i = trail.steps.size(); i-- > 0;) {
+    Dl2Trail::Step& step = trail.steps[i];
+    step.transition.after = std::exchange(later[step.block], step.transition.state);
+  }
 }
 
 std::optional<Dl2Action> Dl2Learner::poor_action(const Dl2Slot& slot) const {
@@ -157,7 +186,7 @@ std::optional<Dl2Choice> Dl2Learner::choose(Dl2Trail& trail, const Dl2Slot& slot
   transition.log_probability = std::log(std::max(chances[number], kLeastChance));
   std::optional<JobId> job;
   if (action) job = slot.members()[action->member].job->spec->id;
-  trail.steps.push_back({std::move(transition), job});
+  trail.steps.push_back({std::move(transition), job, block});
   return Dl2Choice{action, chances[number]};
 }
 
@@ -184,46 +213,68 @@ void Dl2Learner::update() {
   if (updates_ > options_.critic_first) step_actor(batch, worth);
 }
 
+/// The critic's values of one of the states of each; 0 where there is none.
+std::vector<double> Dl2Learner::values_of(std::span<const Dl2Transition* const> batch,
+                                          Dl2Transition::State Dl2Transition::*which) {
+  std::vector<float> states(batch.size() * shape_.inputs(), 0.0F);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (const auto& state = batch[i]->*which)
+      std::ranges::copy(*state, states.begin() + static_cast<std::ptrdiff_t>(i * shape_.inputs()));
+  }
+  const auto answered = critic_.forward(states, batch.size());
+  std::vector<double> values(answered.begin(), answered.end());
+  for (std::size_t i = 0; i < batch.size(); ++i)
+    if (!(batch[i]->*which)) values[i] = 0;
+  return values;
+}
+
 /// What each action was worth beyond what its state promised; the critic learns on the way.
 std::vector<double> Dl2Learner::advantages(std::span<const Dl2Transition* const> batch) {
-  const std::size_t inputs = shape_.inputs(), rows = batch.size();
+  const std::size_t rows = batch.size();
   std::vector<double> worth(rows);
   for (std::size_t i = 0; i < rows; ++i) worth[i] = batch[i]->reward;
   if (!options_.critic) {
     for (double& w : worth) w -= mean_reward_;
     return worth;
   }
-  std::vector<float> states(rows * inputs);
-  const auto at = [&](std::size_t i) {
-    return states.begin() + static_cast<std::ptrdiff_t>(i * inputs);
-  };
+  std::vector<double> after_slot(rows, 0.0), after(rows, 0.0);
   if (options_.discounted) {
-    for (std::size_t i = 0; i < rows; ++i)
-      if (batch[i]->next) std::ranges::copy(*batch[i]->next, at(i));
-    const auto after = critic_.forward(states, rows);
-    for (std::size_t i = 0; i < rows; ++i)
-      if (batch[i]->next) worth[i] += options_.discount * static_cast<double>(after[i]);
+    after_slot = values_of(batch, &Dl2Transition::next);
+    for (double& value : after_slot) value *= options_.discount;
   }
-  std::vector<double> led_to(rows);
-  if (options_.step_credit > 0) {
-    for (std::size_t i = 0; i < rows; ++i)
-      std::ranges::copy(batch[i]->after ? *batch[i]->after : *batch[i]->state, at(i));
-    const auto after = critic_.forward(states, rows);
-    for (std::size_t i = 0; i < rows; ++i)
-      led_to[i] = batch[i]->after ? static_cast<double>(after[i]) : worth[i];
-  }
-  for (std::size_t i = 0; i < rows; ++i) std::ranges::copy(*batch[i]->state, at(i));
-  const auto now = critic_.forward(states, rows);
-  std::vector<float> by_out(rows);
+  if (options_.step_credit > 0) after = values_of(batch, &Dl2Transition::after);
+  const auto values = values_of(batch, &Dl2Transition::state);
+  for (std::size_t i = 0; i < rows; ++i) worth[i] += after_slot[i];
+  step_critic(batch, values, worth, after_slot);
   for (std::size_t i = 0; i < rows; ++i) {
-    const double value = static_cast<double>(now[i]);
-    by_out[i] = static_cast<float>((value - worth[i]) / static_cast<double>(rows));
-    worth[i] = (1 - options_.step_credit) * (worth[i] - value) +
-               options_.step_credit * (led_to[i] - value);
+    worth[i] = (1 - options_.step_credit) * (worth[i] - values[i]) +
+               options_.step_credit * (after[i] - values[i]);
   }
-  critic_.backward(by_out);
-  critic_.net().step(options_.critic_rate, kLongestGradient);
   return worth;
+}
+
+/// After its values of the states of the batch.
+void Dl2Learner::step_critic(std::span<const Dl2Transition* const> batch,
+                             std::span<const double> values, const std::vector<double>& worth,
+                             const std::vector<double>& after_slot) {
+  const auto count = static_cast<double>(batch.size());
+  std::vector<float> by_out;
+  if (shape_.shared && options_.critic_by_job && !options_.own_reward) {
+    const auto answered = critic_.row_values();
+    for (std::size_t r = 0; r < answered.size(); ++r) {
+      const Dl2Head::Row& row = critic_.rows()[r];
+      const double wanted = row.position == shape_.window
+                                ? after_slot[row.state]
+                                : static_cast<double>((*batch[row.state]->parts)[row.position]);
+      by_out.push_back(static_cast<float>((static_cast<double>(answered[r]) - wanted) / count));
+    }
+    critic_.backward_rows(by_out);
+  } else {
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      by_out.push_back(static_cast<float>((values[i] - worth[i]) / count));
+    critic_.backward(by_out);
+  }
+  critic_.net().step(options_.critic_rate, kLongestGradient);
 }
 
 void Dl2Learner::step_actor(std::span<const Dl2Transition* const> batch,

@@ -24,6 +24,9 @@ struct Dl2LearnOptions {
   /// Above 0: so much of an action's worth is not what its slot brought in the end but what the critic
   /// makes of the state that it led to, V(after) - V(s): less is left to chance. Ours.
   double step_credit = 0;
+  /// Of a shared head: the critic learns of each job what it will get on, and of the jobs together, in
+  /// its look at nobody, what comes after the slot. False: of all what they get together. Ours.
+  bool critic_by_job = true;
   double explore = 0.4;       ///< of the actions in a poor state that are job-aware ones
   bool discounted = true;     ///< false: as its code, advantage = reward - V
   bool own_reward = false;    ///< true: an action is worth what its own job gets on; an ablation
@@ -38,8 +41,10 @@ struct Dl2Trail {
   struct Step {
     Dl2Transition transition;
     std::optional<JobId> job;
+    std::size_t block = 0;
   };
   std::vector<Step> steps;
+  std::vector<JobId> members;        ///< of the slot
   std::uint64_t run = 0, agent = 0;  ///< whose chance is another's in no slot
   std::uint64_t slots = 0;           ///< how many it had
   Rng rng{0};
@@ -78,6 +83,8 @@ class Dl2Learner {
   /// Draws the next action of a slot in which something is allowed. Nothing: the net answers no
   /// numbers.
   [[nodiscard]] std::optional<Dl2Choice> choose(Dl2Trail& trail, const Dl2Slot& slot);
+  /// That is how the slot was shared out.
+  void end_slot(Dl2Trail& trail, const Dl2Slot& slot);
   /// The most likely action; nothing is learned of it.
   [[nodiscard]] std::optional<Dl2Choice> best(const Dl2Slot& slot);
   /// An update, where a slot has ended since the last one. Tells whether there was one.
@@ -102,6 +109,11 @@ class Dl2Learner {
   [[nodiscard]] std::optional<Scored> score(const Dl2Slot& slot);
   [[nodiscard]] std::optional<Dl2Action> poor_action(const Dl2Slot& slot) const;
   void update();
+  void settle(Dl2Trail& trail, const Dl2Progress& progress, const Dl2Transition::State& next);
+  void step_critic(std::span<const Dl2Transition* const> batch, std::span<const double> values,
+                   const std::vector<double>& worth, const std::vector<double>& after_slot);
+  [[nodiscard]] std::vector<double> values_of(std::span<const Dl2Transition* const> batch,
+                                              Dl2Transition::State Dl2Transition::*which);
   [[nodiscard]] std::vector<double> advantages(std::span<const Dl2Transition* const> batch);
   void step_actor(std::span<const Dl2Transition* const> batch,
                   const std::vector<double>& advantages);

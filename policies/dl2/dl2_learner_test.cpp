@@ -61,6 +61,7 @@ double play(Dl2Learner& learner, Dl2Trail& trail, int slots) {
       if (!choice->action) break;
       slot.take(*choice->action);
     }
+    learner.end_slot(trail, slot);
     brought = slot.members()[1].tasks.workers / 8.0;
     if (i >= slots - 50) sum += brought / 50;
   }

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint32_t kMostWindow = 256;
 constexpr std::size_t kMostTypes = 256;
-constexpr double kUnits = 1 << 16;  // of a score, that are told apart
+constexpr double kUnits = 1 << 12;  // of a score, that are told apart
 
 std::vector<std::string> split(const std::string& text) {
   std::vector<std::string> out;
@@ -21,6 +21,28 @@ std::vector<std::string> split(const std::string& text) {
     at = end + 1;
   }
   return out;
+}
+
+/// Of equal ones the first counts.
+std::size_t likeliest(std::span<const float> scores, std::span<const std::uint8_t> mask) {
+  std::size_t best = scores.size();
+  for (std::size_t i = 0; i < scores.size(); ++i)
+    if (mask[i] && (best == scores.size() || scores[i] > scores[best])) best = i;
+  return best;
+}
+
+std::size_t drawn(std::span<const float> scores, std::span<const std::uint8_t> mask,
+                  double temperature, double u) {
+  std::vector<float> flatter(scores.begin(), scores.end());
+  for (float& score : flatter) score /= static_cast<float>(temperature);
+  const auto chances = masked_softmax(flatter, mask);
+  std::size_t at = scores.size() - 1;
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    if (chances[i] <= 0) continue;
+    at = i;
+    if ((u -= chances[i]) < 0) break;
+  }
+  return at;
 }
 
 }  // namespace
@@ -91,7 +113,7 @@ void Dl2Net::took(const Dl2Slot& slot, const Dl2Action& action) {
   score(slot, slot.block_of(action));
 }
 
-std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot) const {
+std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot, double temperature, Rng& rng) const {
   std::vector<float> all;
   std::vector<std::uint8_t> allowed, mask(shape_.actions());
   double stop = 0;
@@ -103,16 +125,14 @@ std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot) const {
   }
   all.push_back(static_cast<float>(stop));
   allowed.push_back(1);
-  std::size_t best = all.size() - 1;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (!std::isfinite(all[i])) return std::nullopt;
-    if (!allowed[i]) continue;
-    // Scores that differ by rounding alone are equal, and of equal ones the first counts.
-    const auto units = [&](std::size_t k) {
-      return std::llround(std::clamp(static_cast<double>(all[k]), -1e6, 1e6) * kUnits);
-    };
-    if (best + 1 == all.size() ? units(i) >= units(best) : units(i) > units(best)) best = i;
+  // Scores that differ by rounding alone are equal.
+  for (float& score : all) {
+    if (!std::isfinite(score)) return std::nullopt;
+    const double bounded = std::clamp(static_cast<double>(score), -1e4, 1e4);
+    score = static_cast<float>(std::round(bounded * kUnits) / kUnits);
   }
+  const std::size_t best =
+      temperature > 0 ? drawn(all, allowed, temperature, rng.uniform()) : likeliest(all, allowed);
   Dl2Choice choice;
   choice.probability = masked_softmax(all, allowed)[best];
   const std::size_t of_block = shape_.actions() - 1;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/rng.h"
 #include "nets/weights.h"
 #include "policies/dl2/dl2_head.h"
 #include "policies/dl2/dl2_slot.h"
@@ -24,7 +25,7 @@ struct Dl2Choice {
 void put_shape(Weights& weights, const Dl2Shape& shape);
 
 /// DL2's policy network as agents run it: a Dl2Head (tensors `actor.`). The most likely
-/// action is taken. Where there are more jobs than a window holds, each block of them is scored by
+/// action is taken, or one is drawn. Where there are more jobs than a window holds, each block of them is scored by
 /// the same net, and all are compared; to stop is as likely as the blocks say on average.
 class Dl2Net {
  public:
@@ -34,8 +35,10 @@ class Dl2Net {
 
   /// First of a slot: all blocks are scored.
   void look(const Dl2Slot& slot);
-  /// What comes next. Nothing: the net answers no numbers.
-  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot) const;
+  /// What comes next: the likeliest, or drawn from the softmax over scores / `temperature`, if that is
+  /// above 0. Nothing: the net answers no numbers.
+  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, double temperature,
+                                                Rng& rng) const;
   /// After `action` was taken: its block is scored anew.
   void took(const Dl2Slot& slot, const Dl2Action& action);
 

@@ -17,6 +17,7 @@ struct Dl2Transition {
   std::size_t action = 0;
   double log_probability = 0;  ///< of the action by the net that took it
   double reward = 0;
+  State parts;  ///< of the reward, by position in the window
   State after;  ///< what it saw next in the same slot; none: the slot ended with it
   State next;   ///< the first one of the slot after; none: nothing came after it
 };

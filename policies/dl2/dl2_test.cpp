@@ -130,8 +130,8 @@ TEST_CASE("before any training it gives what its incumbent does") {
   CHECK(actions == std::vector<std::size_t>{2, 5, 2, 5, 5, 5});
 }
 
-TEST_CASE("a net learns by heart what its incumbent does") {
-  const Dl2Shape shape = shape_of_testbed();
+TEST_CASE("a net of either head learns what its incumbent does") {
+  Dl2Shape shape = shape_of_testbed();
   Rng rng(4);
   const auto draw = [&](int draws) {
     std::vector<Dl2Example> shown;
@@ -148,14 +148,18 @@ TEST_CASE("a net learns by heart what its incumbent does") {
     return shown;
   };
   const auto examples = draw(120), held = draw(40);
-  TrainableMlp actor(
-      {static_cast<std::uint32_t>(shape.inputs()), 32, static_cast<std::uint32_t>(shape.actions())},
-      rng);
-  CHECK(agreement(actor, held) < 0.5);
-  Dl2ImitationOptions how;
-  how.batch = 64;
-  imitate(actor, shape, examples, how);
-  CHECK(agreement(actor, held) > 0.95);
+  const std::vector<std::uint32_t> hidden{32};
+  for (const bool shared : {false, true}) {
+    CAPTURE(shared);
+    shape.shared = shared;
+    const auto widths = Dl2Head::widths(shape, Dl2Head::Kind::actor, hidden);
+    Dl2Head actor(shape, Dl2Head::Kind::actor, TrainableMlp(widths, rng));
+    CHECK(agreement(actor, held) < 0.5);
+    Dl2ImitationOptions how;
+    how.batch = 64;
+    imitate(actor, shape, examples, how);
+    CHECK(agreement(actor, held) > 0.95);
+  }
 }
 
 TEST_CASE("weights that are of something else are named") {
