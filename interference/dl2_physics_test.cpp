@@ -14,7 +14,7 @@ constexpr double kClose = 1e-9;
 
 Topology testbed() {
   GeneratorOptions options;
-  options.groups = {{13, "1080Ti"}};
+  options.groups = {{13, "V100"}};
   options.gpus_per_server = 2;
   return generate_flat(options).value();
 }

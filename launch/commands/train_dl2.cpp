@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
-                          update = "paper", head = "shared";
+                          update = "marginal", head = "shared";
   std::uint32_t hidden = 64, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
@@ -71,8 +71,8 @@ int train(Options& o) {
                      "examples/experiments/dl2.yaml");
   if (o.incumbent != "drf" && o.incumbent != "optimus")
     return bad_input(where + "--incumbent " + o.incumbent + " is wrong; give drf or optimus");
-  if (o.update != "paper" && o.update != "code")
-    return bad_input(where + "--update " + o.update + " is wrong; give paper or code");
+  if (o.update != "paper" && o.update != "code" && o.update != "marginal")
+    return bad_input(where + "--update " + o.update + " is wrong; give marginal, paper or code");
   if (o.head != "shared" && o.head != "flat")
     return bad_input(where + "--head " + o.head + " is wrong; give shared or flat");
   if (!leave_out(o.without, training.learn))
@@ -90,6 +90,7 @@ int train(Options& o) {
   training.shared = o.head == "shared";
   training.learn.batch = o.batch;
   training.learn.discounted = o.update == "paper";
+  training.learn.marginal = o.update == "marginal";
   if (!o.quiet)
     training.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
   auto experiment = load_experiment(o.experiment, simulated_policies());
@@ -123,8 +124,9 @@ void add_train_dl2(const Command& train_command) {
   command.option("--start", o->start, "FILE", "weights to go on from, in the place of a warm-up");
   command.option("--incumbent", o->incumbent, "drf|optimus",
                  "whose decisions the warm-up learns (default drf)");
-  command.option("--update", o->update, "paper|code",
-                 "paper: discounted advantages; code: of a slot's own reward (default paper)");
+  command.option("--update", o->update, "marginal|paper|code",
+                 "of an action's worth; marginal: what it adds to its slot; paper: discounted "
+                 "advantages; code: of a slot's own reward (default marginal)");
   command.option("--without", o->without, "PART",
                  "replay, critic, exploration or shared-reward: an ablation (default nothing)");
   command.option("--hidden", o->hidden, "N", "width of its two hidden layers (default 64)", 1U,
@@ -137,9 +139,6 @@ void add_train_dl2(const Command& train_command) {
                  std::uint64_t{kMany});
   command.option("--critic-rate", t.learn.critic_rate, "X", "of the critic's Adam (default 1e-3)",
                  0.0);
-  command.option("--step-credit", t.learn.step_credit, "X",
-                 "of an action's worth, told by the critic and not by its slot (default 0)", 0.0,
-                 true);
   command.option("--temperature", t.temperature, "X",
                  "at which validation draws actions (default 0: the likeliest)", 0.0, true);
   command.option("--batch", o->batch, "N", "inferences of an update (default 256)", 1U, 65'536U);

@@ -108,8 +108,10 @@ void Dl2Learner::end_slot(Dl2Trail& trail, const Dl2Slot& slot) {
     slot.encode(b, state);
     later.push_back(std::make_shared<const std::vector<float>>(std::move(state)));
   }
+  const auto left = later;
   for (std::size_t i = trail.steps.size(); i-- > 0;) {
     Dl2Trail::Step& step = trail.steps[i];
+    step.transition.last = left[step.block];
     step.transition.after = std::exchange(later[step.block], step.transition.state);
   }
 }
@@ -237,23 +239,26 @@ std::vector<double> Dl2Learner::advantages(std::span<const Dl2Transition* const>
     for (double& w : worth) w -= mean_reward_;
     return worth;
   }
-  std::vector<double> after_slot(rows, 0.0), after(rows, 0.0);
+  std::vector<double> after_slot(rows, 0.0);
+  if (options_.marginal) {
+    const auto after = values_of(batch, &Dl2Transition::after);
+    const auto before = values_of(batch, &Dl2Transition::state);
+    step_critic(batch, values_of(batch, &Dl2Transition::last), worth, after_slot);
+    for (std::size_t i = 0; i < rows; ++i) worth[i] = after[i] - before[i];
+    return worth;
+  }
   if (options_.discounted) {
     after_slot = values_of(batch, &Dl2Transition::next);
     for (double& value : after_slot) value *= options_.discount;
   }
-  if (options_.step_credit > 0) after = values_of(batch, &Dl2Transition::after);
   const auto values = values_of(batch, &Dl2Transition::state);
   for (std::size_t i = 0; i < rows; ++i) worth[i] += after_slot[i];
   step_critic(batch, values, worth, after_slot);
-  for (std::size_t i = 0; i < rows; ++i) {
-    worth[i] = (1 - options_.step_credit) * (worth[i] - values[i]) +
-               options_.step_credit * (after[i] - values[i]);
-  }
+  for (std::size_t i = 0; i < rows; ++i) worth[i] -= values[i];
   return worth;
 }
 
-/// After its values of the states of the batch.
+/// After its values of the states that it is to learn of.
 void Dl2Learner::step_critic(std::span<const Dl2Transition* const> batch,
                              std::span<const double> values, const std::vector<double>& worth,
                              const std::vector<double>& after_slot) {

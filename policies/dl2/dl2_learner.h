@@ -21,11 +21,12 @@ struct Dl2LearnOptions {
   double entropy = 0.1;
   double discount = 0.9;
   std::size_t batch = 256, replay = 8192;
-  /// Above 0: so much of an action's worth is not what its slot brought in the end but what the critic
-  /// makes of the state that it led to, V(after) - V(s): less is left to chance. Ours.
-  double step_credit = 0;
-  /// Of a shared head: the critic learns of each job what it will get on, and of the jobs together, in
-  /// its look at nobody, what comes after the slot. False: of all what they get together. Ours.
+  /// Ours: the critic learns what a slot brings by how it was shared out in the end, and an action is
+  /// worth what it adds to that, V(after) - V(before): nothing is left to the chance of what follows
+  /// in the slot, or after it, for later slots do not count. False: as the paper.
+  bool marginal = false;
+  /// Of a shared head: the critic learns of each job what it gets on, not of all what they get on
+  /// together. Ours.
   bool critic_by_job = true;
   double explore = 0.4;       ///< of the actions in a poor state that are job-aware ones
   bool discounted = true;     ///< false: as its code, advantage = reward - V

@@ -19,6 +19,7 @@ struct Dl2Transition {
   double reward = 0;
   State parts;  ///< of the reward, by position in the window
   State after;  ///< what it saw next in the same slot; none: the slot ended with it
+  State last;   ///< how its slot was left
   State next;   ///< the first one of the slot after; none: nothing came after it
 };
 

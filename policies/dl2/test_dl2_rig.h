@@ -13,7 +13,8 @@
 
 namespace starling {
 
-/// For tests: DL2's testbed of so many servers with two GPUs and eight CPUs, and jobs that wait
+/// For tests: so many servers of DL2's testbed, two GPUs (whose type its physics does not ask
+/// about) and eight CPUs each, and jobs that wait
 /// there, each as a share of a round.
 struct Dl2Rig {
   explicit Dl2Rig(std::uint32_t servers) : topology(make(servers)), gpus(topology, {0, servers}) {}
@@ -59,7 +60,7 @@ struct Dl2Rig {
 
   static Topology make(std::uint32_t servers) {
     GeneratorOptions options;
-    options.groups = {{servers, "1080Ti"}};
+    options.groups = {{servers, "V100"}};
     options.gpus_per_server = 2;
     options.cpus = 8;
     return generate_flat(options).value();
