@@ -101,19 +101,34 @@ void Dl2Learner::begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progr
 }
 
 void Dl2Learner::end_slot(Dl2Trail& trail, const Dl2Slot& slot) {
-  // What followed in a block: the state of its next action, at last how it was left.
-  std::vector<Dl2Transition::State> later;
+  std::vector<Dl2Transition::State> left;  // of each block
   for (std::size_t b = 0; b < slot.blocks(); ++b) {
     std::vector<float> state(shape_.inputs());
     slot.encode(b, state);
-    later.push_back(std::make_shared<const std::vector<float>>(std::move(state)));
+    left.push_back(std::make_shared<const std::vector<float>>(std::move(state)));
   }
-  const auto left = later;
-  for (std::size_t i = trail.steps.size(); i-- > 0;) {
-    Dl2Trail::Step& step = trail.steps[i];
-    step.transition.last = left[step.block];
-    step.transition.after = std::exchange(later[step.block], step.transition.state);
+  for (Dl2Trail::Step& step : trail.steps) step.transition.last = left[step.block];
+}
+
+/// By the critic; 0 of the last action, and of those that the mask does not let through.
+std::vector<float> Dl2Learner::gains_of(const Dl2Slot& slot, std::size_t block,
+                                        std::span<const std::uint8_t> mask) {
+  const std::size_t inputs = shape_.inputs();
+  std::vector<float> states(inputs);
+  slot.encode(block, states);
+  std::vector<std::size_t> numbers;
+  for (std::size_t k = 0; k + 1 < mask.size(); ++k) {
+    if (mask[k] == 0) continue;
+    Dl2Slot then = slot;
+    then.take(slot.action_of(block, k).value());
+    numbers.push_back(k);
+    states.resize(states.size() + inputs);
+    then.encode(block, std::span(states).last(inputs));
   }
+  const auto values = critic_.forward(states, numbers.size() + 1);
+  std::vector<float> gains(mask.size(), 0.0F);
+  for (std::size_t i = 0; i < numbers.size(); ++i) gains[numbers[i]] = values[i + 1] - values[0];
+  return gains;
 }
 
 std::optional<Dl2Action> Dl2Learner::poor_action(const Dl2Slot& slot) const {
@@ -184,6 +199,7 @@ std::optional<Dl2Choice> Dl2Learner::choose(Dl2Trail& trail, const Dl2Slot& slot
   Dl2Transition transition;
   transition.state = std::make_shared<const std::vector<float>>(row.begin(), row.end());
   transition.mask = std::move(scored->masks[block]);
+  if (options_.marginal) transition.gains = gains_of(slot, block, transition.mask);
   transition.action = number;
   transition.log_probability = std::log(std::max(chances[number], kLeastChance));
   std::optional<JobId> job;
@@ -209,6 +225,14 @@ void Dl2Learner::update() {
       batch.push_back(&replay_[rng.below(static_cast<std::uint32_t>(replay_.size()))]);
   } else {
     for (std::size_t i = 0; i < replay_.size(); ++i) batch.push_back(&replay_[i]);
+  }
+  if (options_.marginal) {
+    std::vector<double> brought(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) brought[i] = batch[i]->reward;
+    step_critic(batch, values_of(batch, &Dl2Transition::last), brought,
+                std::vector<double>(batch.size(), 0.0));
+    if (updates_ > options_.critic_first) follow_gains(batch);
+    return;
   }
   std::vector<double> worth = advantages(batch);
   normalise(worth);
@@ -240,13 +264,6 @@ std::vector<double> Dl2Learner::advantages(std::span<const Dl2Transition* const>
     return worth;
   }
   std::vector<double> after_slot(rows, 0.0);
-  if (options_.marginal) {
-    const auto after = values_of(batch, &Dl2Transition::after);
-    const auto before = values_of(batch, &Dl2Transition::state);
-    step_critic(batch, values_of(batch, &Dl2Transition::last), worth, after_slot);
-    for (std::size_t i = 0; i < rows; ++i) worth[i] = after[i] - before[i];
-    return worth;
-  }
   if (options_.discounted) {
     after_slot = values_of(batch, &Dl2Transition::next);
     for (double& value : after_slot) value *= options_.discount;
@@ -302,6 +319,41 @@ void Dl2Learner::step_actor(std::span<const Dl2Transition* const> batch,
       const double flatter = -p[k] * (std::log(p[k]) + entropy);
       by_out[i * actions + k] = static_cast<float>(
           -(counts * likelier + options_.entropy * flatter) / static_cast<double>(rows));
+    }
+  }
+  actor_.backward(by_out);
+  actor_.net().step(options_.rate, kLongestGradient);
+}
+
+void Dl2Learner::follow_gains(std::span<const Dl2Transition* const> batch) {
+  const std::size_t inputs = shape_.inputs(), actions = shape_.actions(), rows = batch.size();
+  std::vector<float> states(rows * inputs), by_out(rows * actions, 0.0F);
+  for (std::size_t i = 0; i < rows; ++i)
+    std::ranges::copy(*batch[i]->state, states.begin() + static_cast<std::ptrdiff_t>(i * inputs));
+  const auto answered = actor_.forward(states, rows);
+  std::vector<std::vector<double>> chances, beyond(rows);
+  double square = 0, count = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const Dl2Transition& t = *batch[i];
+    const auto& p =
+        chances.emplace_back(masked_softmax(answered.subspan(i * actions, actions), t.mask));
+    double mean = 0;
+    for (std::size_t k = 0; k < actions; ++k) mean += p[k] * static_cast<double>(t.gains[k]);
+    for (std::size_t k = 0; k < actions; ++k) {
+      beyond[i].push_back(static_cast<double>(t.gains[k]) - mean);
+      if (t.mask[k]) square += beyond[i][k] * beyond[i][k], ++count;
+    }
+  }
+  const double spread = std::max(std::sqrt(square / count), 1e-6);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const auto& p = chances[i];
+    double entropy = 0;
+    for (const double chance : p) entropy -= chance > 0 ? chance * std::log(chance) : 0;
+    for (std::size_t k = 0; k < actions; ++k) {
+      if (p[k] <= 0) continue;
+      const double flatter = -p[k] * (std::log(p[k]) + entropy);
+      by_out[i * actions + k] = static_cast<float>(
+          -(p[k] * beyond[i][k] / spread + options_.entropy * flatter) / static_cast<double>(rows));
     }
   }
   actor_.backward(by_out);

@@ -21,9 +21,10 @@ struct Dl2LearnOptions {
   double entropy = 0.1;
   double discount = 0.9;
   std::size_t batch = 256, replay = 8192;
-  /// Ours: the critic learns what a slot brings by how it was shared out in the end, and an action is
-  /// worth what it adds to that, V(after) - V(before): nothing is left to the chance of what follows
-  /// in the slot, or after it, for later slots do not count. False: as the paper.
+  /// Ours: the critic learns what a slot brings by how it was shared out in the end, every action that
+  /// was allowed is worth what it adds to that, V(after) - V(before), and the actor follows the mean
+  /// over all of them: nothing is left to the chance of what was taken, of what follows in the slot,
+  /// or after it, for later slots do not count. False: as the paper.
   bool marginal = false;
   /// Of a shared head: the critic learns of each job what it gets on, not of all what they get on
   /// together. Ours.
@@ -115,6 +116,9 @@ class Dl2Learner {
                    const std::vector<double>& worth, const std::vector<double>& after_slot);
   [[nodiscard]] std::vector<double> values_of(std::span<const Dl2Transition* const> batch,
                                               Dl2Transition::State Dl2Transition::*which);
+  [[nodiscard]] std::vector<float> gains_of(const Dl2Slot& slot, std::size_t block,
+                                            std::span<const std::uint8_t> mask);
+  void follow_gains(std::span<const Dl2Transition* const> batch);
   [[nodiscard]] std::vector<double> advantages(std::span<const Dl2Transition* const> batch);
   void step_actor(std::span<const Dl2Transition* const> batch,
                   const std::vector<double>& advantages);

@@ -16,9 +16,11 @@ struct Dl2Transition {
   std::vector<std::uint8_t> mask;
   std::size_t action = 0;
   double log_probability = 0;  ///< of the action by the net that took it
+  /// Of every action that was allowed, what the critic then thought that it adds to the slot; empty
+  /// where that was not asked.
+  std::vector<float> gains;
   double reward = 0;
   State parts;  ///< of the reward, by position in the window
-  State after;  ///< what it saw next in the same slot; none: the slot ended with it
   State last;   ///< how its slot was left
   State next;   ///< the first one of the slot after; none: nothing came after it
 };
