@@ -64,7 +64,8 @@ struct Kills {
 std::vector<std::string> run(const std::string& policy, const Kills& kills, Kept kept,
                              DurationKnowledge::Kind knows) {
   const Topology topology = data_center();
-  const Trace trace = crowd(140, policy.starts_with("optimus"), kills.idle ? 2 : 1);
+  const Trace trace =
+      crowd(140, policy.starts_with("optimus") || policy.starts_with("dl2"), kills.idle ? 2 : 1);
   SimOptions options;
   options.policy = policy;
   options.durations.kind = knows;
@@ -136,6 +137,31 @@ TEST_CASE("Gavel's accounts outlive its agent") { goes_on("gavel", DurationKnowl
 
 TEST_CASE("what elastic jobs have done, and the round, outlive their agent") {
   goes_on("optimus:horizon=0", DurationKnowledge::exact);
+  goes_on("dl2:round=600", DurationKnowledge::exact);
+}
+
+TEST_CASE("what a net has learned outlives its agent") {
+  const Topology topology = data_center();
+  const Trace trace = crowd(140, true);
+  SimOptions options;
+  options.policy = "dl2:learn=yes,round=600";
+  auto world = World::make(topology, trace, registry(), options).value();
+  std::vector<std::byte> first, before, after;
+  const auto keep = [](std::vector<std::byte>& to) {
+    return [&to](World& w) { to = w.policy_memory(AgentId{0}); };
+  };
+  world->at(Instant(3601s + 7ms), keep(first));
+  world->at(Instant(9001s + 7ms), [&](World& w) {
+    before = w.policy_memory(AgentId{0});
+    REQUIRE(w.restart_agent(AgentId{0}).ok());
+  });
+  world->at(Instant(9002s + 7ms), keep(after));
+  REQUIRE(world->run().ok());
+  CHECK(world->memories_left_behind() == 0);
+  CHECK(before.size() > 20'000);  // both nets
+  CHECK(before != first);
+  CHECK(after.size() == doctest::Approx(before.size()).epsilon(0.2));
+  for (const JobRow& row : world->result().jobs) CHECK(row.state == JobPhase::finished);
 }
 
 TEST_CASE("a successor on another host begins with it, and the deposed owner spoils nothing") {

@@ -20,7 +20,7 @@ namespace {
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
                           update = "marginal", head = "shared";
-  std::uint32_t hidden = 64, batch = 256;
+  std::uint32_t hidden = 32, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
 };
@@ -129,13 +129,13 @@ void add_train_dl2(const Command& train_command) {
                  "advantages; code: of a slot's own reward (default marginal)");
   command.option("--without", o->without, "PART",
                  "replay, critic, exploration or shared-reward: an ablation (default nothing)");
-  command.option("--hidden", o->hidden, "N", "width of its two hidden layers (default 64)", 1U,
+  command.option("--hidden", o->hidden, "N", "width of its two hidden layers (default 32)", 1U,
                  4096U);
   command.option("--head", o->head, "shared|flat",
                  "shared: a small net looks at each job by itself; flat: one at all, as its paper "
                  "(default shared)");
   command.option("--critic-first", t.learn.critic_first, "N",
-                 "updates of the critic alone, at first (default 0)", std::uint64_t{0},
+                 "updates of the critic alone, at first (default 1500)", std::uint64_t{0},
                  std::uint64_t{kMany});
   command.option("--critic-rate", t.learn.critic_rate, "X", "of the critic's Adam (default 1e-3)",
                  0.0);
@@ -145,14 +145,15 @@ void add_train_dl2(const Command& train_command) {
   command.option("--window", t.window, "N", "jobs that it sees at once (default 20)", 1U, 256U);
   command.option("--warm-draws", t.warm_draws, "N", "runs of the incumbent (default 60)", 1U,
                  10'000U);
-  command.option("--passes", t.passes, "N", "over what they show (default 30)", 1U, kMany);
-  command.option("--episodes", t.episodes, "N", "runs of learning (default 600)", 0U, kMany);
+  command.option("--passes", t.passes, "N", "over what they show (default 2)", 1U, kMany);
+  command.option("--episodes", t.episodes, "N", "runs of learning (default 400)", 0U, kMany);
   command.option("--agents", t.agents, "N", "that learn together in each run (default 1)", 1U, 64U);
   command.option("--updates", t.learn.updates, "N", "at each slot (default 1)", 1U, 100U);
-  command.option("--rate", t.learn.rate, "X", "of the actor's Adam (default 1e-4)", 0.0);
-  command.option("--entropy", t.learn.entropy, "X", "weight of the entropy (default 0.1)", 0.0,
+  command.option("--rate", t.learn.rate, "X", "of the actor's Adam (default 3e-4)", 0.0);
+  command.option("--entropy", t.learn.entropy, "X", "weight of the entropy (default 0.01)", 0.0,
                  true);
-  command.option("--discount", t.learn.discount, "X", "of the next slot (default 0.9)", 0.0, true);
+  command.option("--discount", t.learn.discount, "X",
+                 "of the next slot, with --update paper (default 0.9)", 0.0, true);
   command.option("--validate-every", t.validate_every, "N", "runs of learning (default 50)", 1U,
                  kMany);
   command.option("--validation-draws", t.validation_draws, "N", "(default 24)", 1U, 10'000U);

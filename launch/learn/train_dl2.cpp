@@ -169,6 +169,16 @@ class Training {
 
 }  // namespace
 
+Dl2LearnOptions usual_learning() {
+  Dl2LearnOptions learn;
+  learn.rate = 3e-4;
+  learn.entropy = 0.01;
+  learn.critic_first = 1500;
+  learn.marginal = true;
+  learn.discounted = false;
+  return learn;
+}
+
 Result<Dl2TrainingReport> train_dl2(const Dl2World& world, const Dl2TrainingOptions& options) {
   if (options.first_seed <= world.largest_seed())
     return {Errc::invalid, "draws of training begin with seed " +

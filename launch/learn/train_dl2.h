@@ -12,14 +12,18 @@
 
 namespace starling {
 
+/// Not the paper's: what the shipped weights were trained by.
+[[nodiscard]] Dl2LearnOptions usual_learning();
+
 /// How DL2's net is trained: warm-up on an incumbent's decisions, then by what its own lead to.
 struct Dl2TrainingOptions {
   std::string incumbent = "drf";
   std::uint32_t window = 20;
   bool shared = true;  ///< Dl2Shape::shared
-  std::vector<std::uint32_t> hidden{64, 64};
-  std::uint32_t warm_draws = 60, held_draws = 10, passes = 30;
-  std::uint32_t episodes = 600;  ///< runs of learning; 0: warm-up alone
+  std::vector<std::uint32_t> hidden{32, 32};
+  std::uint32_t warm_draws = 60, held_draws = 10;
+  std::uint32_t passes = 2;      ///< of the warm-up; more of them, and little is left to explore
+  std::uint32_t episodes = 400;  ///< runs of learning; 0: warm-up alone
   std::uint32_t agents = 1;      ///< of each run, with one learner
   std::uint32_t validate_every = 50, validation_draws = 24;
   std::uint64_t first_seed = 100'000;  ///< of draws; above the experiment's own
@@ -27,7 +31,7 @@ struct Dl2TrainingOptions {
   std::uint32_t threads = 2;           ///< of validation
   double temperature = 0;              ///< of validation: Dl2Net::choose()
   std::optional<Weights> start;        ///< in the place of a warm-up
-  Dl2LearnOptions learn;
+  Dl2LearnOptions learn = usual_learning();
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
 

@@ -29,6 +29,8 @@ constexpr PolicyFacts kFacts{
 constexpr std::uint64_t kSeed = 1;
 /// Gradients that one call of learn() may take time for.
 constexpr std::size_t kLiveBatch = 64, kLiveReplay = 2048;
+/// Updates before the critic is believed.
+constexpr std::uint64_t kLiveCriticFirst = 500;
 
 Result<Weights> weights_of(const std::string& file) {
   return file.empty() ? shipped_dl2() : load_weights(file);
@@ -66,6 +68,10 @@ Result<Dl2Division::Parts> read_parts(OptionReader& reader) {
   Dl2LearnOptions options;
   options.rate = rate;
   options.explore = explores ? options.explore : 0;
+  options.marginal = true;
+  options.discounted = false;
+  options.entropy = 0.01;
+  options.critic_first = kLiveCriticFirst;
   options.batch = kLiveBatch;
   options.replay = kLiveReplay;
   parts.learner = std::make_shared<Dl2Learner>(

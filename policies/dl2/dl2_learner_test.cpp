@@ -69,9 +69,14 @@ double play(Dl2Learner& learner, Dl2Trail& trail, int slots) {
 }
 
 TEST_CASE("it learns to give more to whom that is worth something") {
-  for (const bool critic : {true, false}) {
+  struct Way {
+    bool critic, marginal;
+  };
+  for (const auto& [critic, marginal] : {Way{true, false}, {false, false}, {true, true}}) {
     Dl2LearnOptions options = quick();
     options.critic = critic;
+    options.marginal = marginal;
+    CAPTURE(marginal);
     Dl2Learner learner = learner_of(options);
     Dl2Trail trail;
     const double before = play(learner, trail, 50);
