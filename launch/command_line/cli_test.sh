@@ -20,7 +20,7 @@ expect 0 "8 H100" topology generate vl2 --servers 1 --server-template dgx-h100 -
 expect 0 "64 servers" topology generate bcube --bcube-ports 4 --bcube-levels 3 -o kind.yaml --force
 expect 0 "72 servers" topology generate dragonfly --servers 72 --dragonfly-global 2 -o kind.yaml --force
 expect 0 "128 P100, 64 V100" topology generate rail-optimised --servers 8:V100,16:P100 --rails 8 --racks-per-unit 2 -o kind.yaml --force
-for kind in philly-like gavel-continuous gavel-static helios-like; do
+for kind in philly-like gavel-continuous gavel-static helios-like dl2-like; do
   expect 0 "50 jobs" workload generate --kind $kind --jobs 50 --seed 3 -o $kind.csv
   expect 0 "durations" workload show $kind.csv
 done
@@ -151,6 +151,9 @@ expect 0 '"load": 0.7' sim --topology t.yaml --trace w.csv --load 0.7 --json
 expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "measured is for 'starling sim'" run --topology t.yaml --trace w.csv --physics measured
+expect 2 "train dl2: --experiment FILE is missing" train dl2
+expect 2 "give marginal, paper or code" train dl2 --experiment t.yaml --update no
+expect 2 "give replay, critic, exploration, shared-reward or nothing" train dl2 --experiment t.yaml --without luck
 expect 2 "give trace, measured, dl2, full" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
 expect 2 "add network=flows" sim --topology t.yaml --trace w.csv --physics full:phases

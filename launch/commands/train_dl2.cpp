@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
-                          update = "marginal", head = "shared";
+                          update = "marginal", head = "shared", reward = "all";
   std::uint32_t hidden = 32, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
@@ -87,6 +87,9 @@ int train(Options& o) {
   }
   training.incumbent = o.incumbent;
   training.hidden = {o.hidden, o.hidden};
+  if (o.reward != "all" && o.reward != "remaining")
+    return bad_input(where + "--reward " + o.reward + " is wrong; give all or remaining");
+  training.learn.of_remaining = o.reward == "remaining";
   training.shared = o.head == "shared";
   training.learn.batch = o.batch;
   training.learn.discounted = o.update == "paper";
@@ -134,6 +137,9 @@ void add_train_dl2(const Command& train_command) {
   command.option("--head", o->head, "shared|flat",
                  "shared: a small net looks at each job by itself; flat: one at all, as its paper "
                  "(default shared)");
+  command.option("--reward", o->reward, "all|remaining",
+                 "of what a job's progress is a part: all of its work, or what remained of it "
+                 "when the slot began (default all)");
   command.option("--critic-first", t.learn.critic_first, "N",
                  "updates of the critic alone, at first (default 1500)", std::uint64_t{0},
                  std::uint64_t{kMany});

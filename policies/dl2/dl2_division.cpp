@@ -161,6 +161,7 @@ void Dl2Division::observe(const View& view) {
 
 /// Parts of their work that jobs did since the last slot began; the next one begins.
 Dl2Progress Dl2Division::progress_of(const std::vector<ElasticShare>& shares) {
+  const bool of_remaining = parts_.learner->options().of_remaining;
   Dl2Progress progress;
   std::map<JobId, Account> now;
   for (const ElasticShare& share : shares) {
@@ -170,11 +171,11 @@ Dl2Progress Dl2Division::progress_of(const std::vector<ElasticShare>& shares) {
     now[job] = {std::min(share.left_s, whole_s), whole_s};
     const auto known = accounts_.find(job);
     const double before = known == accounts_.end() ? whole_s : known->second.left_s;
-    progress.of[job] = std::max(before - share.left_s, 0.0) / whole_s;
+    progress.of[job] = std::max(before - share.left_s, 0.0) / (of_remaining ? before : whole_s);
   }
   for (const JobId job : finished_) {
     if (const auto known = accounts_.find(job); known != accounts_.end())
-      progress.of[job] = known->second.left_s / known->second.whole_s;
+      progress.of[job] = of_remaining ? 1 : known->second.left_s / known->second.whole_s;
   }
   for (const auto& [job, part] : progress.of) progress.all += part;
   // Who cannot be changed at present is not among the shares, and counts from where it was.

@@ -32,6 +32,7 @@ struct Dl2LearnOptions {
   double explore = 0.4;       ///< of the actions in a poor state that are job-aware ones
   bool discounted = true;     ///< false: as its code, advantage = reward - V
   bool own_reward = false;    ///< true: an action is worth what its own job gets on; an ablation
+  bool of_remaining = false;  ///< true: parts of what remained, not of all of a job's work; ours
   bool critic = true;         ///< false: a moving mean of rewards in its place; an ablation
   bool replayed = true;       ///< false: of each slot that slot alone; an ablation
   std::uint32_t updates = 1;  ///< at each slot
@@ -52,7 +53,7 @@ struct Dl2Trail {
   Rng rng{0};
 };
 
-/// What a slot brought: part of its work that each job did in it.
+/// What a slot brought: part of its work, or of what remained of it, that each job did in it.
 struct Dl2Progress {
   double all = 0;
   std::map<JobId, double> of;
@@ -79,6 +80,7 @@ class Dl2Learner {
   /// The critic is drawn anew, as wide as the actor.
   Dl2Learner(Dl2Shape shape, Dl2Head actor, const Dl2LearnOptions& options, std::uint64_t seed);
   [[nodiscard]] const Dl2Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const Dl2LearnOptions& options() const noexcept { return options_; }
 
   /// A slot begins, with whom everybody begins, and `progress` is what the last one brought.
   void begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progress& progress);
