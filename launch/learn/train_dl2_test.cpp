@@ -26,8 +26,8 @@ Dl2TrainingOptions short_training() {
   Dl2TrainingOptions options;
   options.warm_draws = 30;
   options.held_draws = 5;
-  options.passes = 6;
-  options.hidden = {16};
+  options.passes = 30;
+  options.hidden = {32};
   options.episodes = 0;
   options.validation_draws = 8;
   options.threads = 1;
@@ -49,9 +49,9 @@ TEST_CASE("after its warm-up a net agrees with its incumbent, and its jobs take 
 TEST_CASE("from there it learns what is better than its incumbent") {
   const Dl2World world = Dl2World::make(small()).value();
   Dl2TrainingOptions options = short_training();
-  options.passes = 2;
-  options.episodes = 80;
-  options.validate_every = 40;
+  options.passes = 12;
+  options.episodes = 150;
+  options.validate_every = 30;
   options.learn.critic_first = 300;
   options.learn.batch = 64;
   options.learn.rate = 1e-3;
