@@ -120,9 +120,8 @@ void Dl2Division::show_increments(Dl2Slot slot, const std::map<JobId, TaskCounts
       const bool worker = member.tasks.workers < want.workers;
       const bool server = member.tasks.servers < want.servers;
       if (!worker && !server) continue;
-      const Dl2Action action{i, worker && server ? Dl2Kind::both
-                                : worker         ? Dl2Kind::worker
-                                                 : Dl2Kind::server};
+      const bool both = worker && (server || member.most_servers == 0);
+      const Dl2Action action{i, both ? Dl2Kind::both : worker ? Dl2Kind::worker : Dl2Kind::server};
       const std::uint32_t has = worker ? member.tasks.workers : member.tasks.servers;
       if (!slot.allows(action) || (next && has >= fewest)) continue;
       next = action;

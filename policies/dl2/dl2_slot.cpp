@@ -12,7 +12,8 @@ namespace {
 
 constexpr double kSlack = 1e-9;
 
-TaskCounts tasks_of(Dl2Kind kind) {
+TaskCounts tasks_of(const Dl2Member& member, Dl2Kind kind) {
+  if (member.most_servers == 0) return {1, 0};
   return {kind == Dl2Kind::server ? 0U : 1U, kind == Dl2Kind::worker ? 0U : 1U};
 }
 
@@ -85,21 +86,25 @@ void Dl2Slot::begin() {
 bool Dl2Slot::allows(const Dl2Action& action) const {
   const Dl2Member& member = members_[action.member];
   if (member.tasks.workers == 0) return false;
-  if (action.kind != Dl2Kind::worker && member.tasks.servers >= member.most_servers) return false;
-  if (action.kind != Dl2Kind::server && member.tasks.workers >= member.most) return false;
-  return fits(needs_of(member, tasks_of(action.kind)));
+  if (member.most_servers == 0 && action.kind != Dl2Kind::both) return false;
+  const TaskCounts more = tasks_of(member, action.kind);
+  if (member.tasks.servers + more.servers > member.most_servers) return false;
+  if (member.tasks.workers + more.workers > member.most) return false;
+  return fits(needs_of(member, more));
 }
 
 bool Dl2Slot::allows_any() const {
   for (std::size_t i = 0; i < members_.size(); ++i) {
-    if (allows({i, Dl2Kind::worker}) || allows({i, Dl2Kind::server})) return true;
+    for (const Dl2Kind kind : {Dl2Kind::worker, Dl2Kind::server, Dl2Kind::both})
+      if (allows({i, kind})) return true;
   }
   return false;
 }
 
 void Dl2Slot::take(const Dl2Action& action) {
   STARLING_CHECK(allows(action));
-  add(members_[action.member], tasks_of(action.kind));
+  Dl2Member& member = members_[action.member];
+  add(member, tasks_of(member, action.kind));
 }
 
 std::size_t Dl2Slot::blocks() const noexcept {

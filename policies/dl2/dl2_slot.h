@@ -62,8 +62,8 @@ class Dl2Slot {
 
   /// Workers and servers of those that have none yet.
   void begin();
-  /// There is room, and the job has not all that it can have. A job without servers gets workers
-  /// alone; one that has no worker gets nothing.
+  /// There is room, and the job has not all that it can have. Of a job without servers `both` is a
+  /// worker, and nothing else is allowed; one that has no worker gets nothing.
   [[nodiscard]] bool allows(const Dl2Action& action) const;
   [[nodiscard]] bool allows_any() const;
   void take(const Dl2Action& action);

@@ -66,9 +66,11 @@ TEST_CASE("a job without servers gets workers alone") {
   Slot s(rig);
   s.slot.begin();
   CHECK(s.slot.members()[0].tasks == TaskCounts{1, 0});
-  CHECK(s.slot.allows({0, Dl2Kind::worker}));
+  CHECK(!s.slot.allows({0, Dl2Kind::worker}));
   CHECK(!s.slot.allows({0, Dl2Kind::server}));
-  CHECK(!s.slot.allows({0, Dl2Kind::both}));
+  REQUIRE(s.slot.allows({0, Dl2Kind::both}));
+  s.slot.take({0, Dl2Kind::both});
+  CHECK(s.slot.members()[0].tasks == TaskCounts{2, 0});
 }
 
 TEST_CASE("what a net sees, by hand: type, ages, what remains, share, tasks") {
