@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
   std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
-                          update = "marginal", head = "shared", reward = "all";
+                          update = "marginal", head = "shared", reward = "remaining";
   std::uint32_t hidden = 32, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
@@ -137,9 +137,9 @@ void add_train_dl2(const Command& train_command) {
   command.option("--head", o->head, "shared|flat",
                  "shared: a small net looks at each job by itself; flat: one at all, as its paper "
                  "(default shared)");
-  command.option("--reward", o->reward, "all|remaining",
-                 "of what a job's progress is a part: all of its work, or what remained of it "
-                 "when the slot began (default all)");
+  command.option("--reward", o->reward, "remaining|all",
+                 "of what a job's progress is a part: what remained of it when the slot began, or "
+                 "all of its work, as its paper (default remaining)");
   command.option("--critic-first", t.learn.critic_first, "N",
                  "updates of the critic alone, at first (default 1500)", std::uint64_t{0},
                  std::uint64_t{kMany});

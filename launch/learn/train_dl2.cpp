@@ -176,6 +176,7 @@ Dl2LearnOptions usual_learning() {
   learn.critic_first = 1500;
   learn.marginal = true;
   learn.discounted = false;
+  learn.of_remaining = true;
   return learn;
 }
 
