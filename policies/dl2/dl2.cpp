@@ -53,7 +53,7 @@ Result<Dl2Division::Parts> read_parts(OptionReader& reader) {
   const bool explores =
       reader.choice("explore", {"yes", "no"}, "of learn=yes: job-aware exploration") == "yes";
   const double rate =
-      reader.number("rate", 1e-4, 1e-8, 0.1, "of learn=yes: of Adam, as its paper has it");
+      reader.number("rate", 1e-4, 1e-6, 0.1, "of learn=yes: of Adam, as its paper has it");
   if (actor == "incumbent") return parts;
   const auto weights = weights_of(file);
   const std::string where = file.empty() ? "the shipped weights: " : file + ": ";
