@@ -25,5 +25,6 @@ void add_tetris(PolicyRegistry& registry);
 void add_rank(PolicyRegistry& registry);
 void add_lif(PolicyRegistry& registry);
 void add_smart_greedy(PolicyRegistry& registry);
+void add_meta_rl(PolicyRegistry& registry);
 
 }  // namespace starling

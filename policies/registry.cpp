@@ -126,6 +126,7 @@ PolicyRegistry make_policy_registry() {
   add_rank(registry);
   add_lif(registry);
   add_smart_greedy(registry);
+  add_meta_rl(registry);
   return registry;
 }
 

@@ -13,7 +13,6 @@ namespace {
 constexpr std::array kMeasured = {GpuKind::k80, GpuKind::p100, GpuKind::v100};
 constexpr std::size_t kKinds = kMeasured.size() + 1;  // and those never measured
 constexpr double kSigmas90 = 1.645;                   // half a 90 % interval, in deviations
-constexpr double kNeverMeasured = 1.5;                // times as wide
 constexpr float kNotAsked = -1;
 constexpr std::size_t kMostMembers = 32;
 
@@ -43,6 +42,18 @@ std::size_t LearnedContention::models() noexcept {
 std::size_t LearnedContention::index(const ModelProfile& model) noexcept {
   return model.gavel_type >= 0 ? static_cast<std::size_t>(model.gavel_type)
                                : gavel_models().size() + model.family;
+}
+
+std::vector<std::array<float, kGpuProfile>> LearnedContention::profiles() {
+  std::vector<std::array<float, kGpuProfile>> out;
+  for (std::size_t i = 0; i < models(); ++i) out.push_back(gpu_profile(model_at(i)));
+  return out;
+}
+
+std::uint32_t LearnedContention::trained_kinds() noexcept {
+  std::uint32_t kinds = 0;
+  for (const GpuKind kind : kMeasured) kinds |= 1U << static_cast<unsigned>(kind);
+  return kinds;
 }
 
 LearnedContention::LearnedContention(InterferenceNet net) : net_(std::move(net)) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "interference/contention.h"
+#include "interference/learned/features.h"
 #include "interference/learned/interference_net.h"
 
 namespace starling {
@@ -17,6 +20,9 @@ namespace starling {
 /// bounded by the catalogue. One thread at a time.
 class LearnedContention final : public Contention {
  public:
+  /// Intervals of a GPU type that was measured in no pair are as many times as wide.
+  static constexpr double kNeverMeasured = 1.5;
+
   /// The net must have the part `gpu`.
   explicit LearnedContention(InterferenceNet net);
 
@@ -36,6 +42,10 @@ class LearnedContention final : public Contention {
   /// Catalogue models and Gavel's types, by one index.
   [[nodiscard]] static std::size_t index(const ModelProfile& model) noexcept;
   [[nodiscard]] static std::size_t models() noexcept;
+  /// gpu_profile() of each, by that index.
+  [[nodiscard]] static std::vector<std::array<float, kGpuProfile>> profiles();
+  /// GPU kinds that have pairs of their own in the network's data: a bit each, by GpuKind.
+  [[nodiscard]] static std::uint32_t trained_kinds() noexcept;
 
  private:
   [[nodiscard]] Pair compute(std::size_t own, std::size_t other, std::size_t kind) const noexcept;

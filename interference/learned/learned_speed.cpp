@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "interference/adapt/adaptive_corrections.h"
 #include "interference/iteration.h"
 #include "interference/learned/check_input.h"
 #include "interference/learned/gpu_speeds.h"
@@ -25,12 +26,20 @@ constexpr double kNews = 0.1;  // of log speeds, summed up: those who keep answe
 
 class LearnedSpeed final : public SpeedModel {
  public:
-  LearnedSpeed(const Topology& topology, InterferenceNet net)
+  /// `prior`: it adapts to other hardware; null: it only corrects.
+  LearnedSpeed(const Topology& topology, InterferenceNet net, const ShiftPrior* prior)
       : topology_(topology),
         contention_(std::move(net)),
         form_(topology_, 0, contention_),
-        analytic_(make_analytic_speed(topology_)) {
+        analytic_(make_analytic_speed(topology_)),
+        adapts_(prior != nullptr) {
     for (const GpuType& type : topology_.gpu_types()) kinds_.push_back(gpu_kind(type.name));
+    if (prior == nullptr) {
+      corrections_ = std::make_unique<Residuals>();
+    } else {
+      corrections_ = std::make_unique<AdaptiveCorrections>(*prior, LearnedContention::profiles(),
+                                                           LearnedContention::trained_kinds());
+    }
   }
 
   [[nodiscard]] Speed speed(const JobProfile& job, const Placement& placement,
@@ -53,11 +62,11 @@ class LearnedSpeed final : public SpeedModel {
     if (meetings.empty()) return {predicted, kFormError * (1 - predicted)};
     double relative = predicted;
     double variance = 0;
-    if (residuals_.empty()) {
+    if (corrections_->neutral()) {
       for (const Meeting& m : meetings) variance += m.deviation * m.deviation;
     } else {
-      variance = residuals_.variance(meetings);
-      if (const double correction = residuals_.correction(meetings); correction != 0) {
+      variance = corrections_->variance(meetings);
+      if (const double correction = corrections_->correction(meetings); correction != 0) {
         // Whatever was observed, others never speed a job up.
         const double alone = predict(job, placement, {});
         relative = std::clamp(predicted * std::exp(correction), kSlowest, alone);
@@ -90,26 +99,28 @@ class LearnedSpeed final : public SpeedModel {
     const double predicted = predict(job, placement, beside);
     if (!(predicted > 0)) return;
     if (meetings.empty()) return observe_gpus(placement, measured / predicted);
-    const double before = residuals_.correction(meetings);
-    const bool drift = residuals_.observe(meetings, std::log(measured / predicted));
-    news_ += std::abs(residuals_.correction(meetings) - before);
+    const double before = corrections_->correction(meetings);
+    const bool drift = corrections_->observe(meetings, std::log(measured / predicted));
+    news_ += std::abs(corrections_->correction(meetings) - before);
+    if (drift && adapts_) news_ = 2 * kNews;  // answers to other questions changed, too
     if (news_ > kNews) {
       news_ = 0;
       ++version_;
     }
     if (drift) {
       trouble_ = "drift: " + job.model + " beside others on one " +
-                 to_string(residuals_.drifted().relation) + " runs otherwise than it did";
+                 to_string(corrections_->drifted().relation) + " runs otherwise than it did";
     }
   }
 
   [[nodiscard]] std::uint64_t version() const noexcept override { return version_; }
   [[nodiscard]] SpeedHealth health() const override {
-    return {"learned", fallbacks_, residuals_.observed(), refused_, residuals_.drifts(), trouble_};
+    return {adapts_ ? "adaptive" : "learned", fallbacks_, corrections_->observed(), refused_,
+            corrections_->drifts(),           trouble_};
   }
   [[nodiscard]] std::vector<std::byte> state() const override {
     std::vector<std::byte> beside;
-    if (!residuals_.empty()) beside = residuals_.state(contention_.net().hash());
+    if (corrections_->observed() > 0) beside = corrections_->state(contention_.net().hash());
     if (gpus_.empty()) return beside;
     std::vector<std::byte> both;
     put_word(both, kBoth);
@@ -123,7 +134,7 @@ class LearnedSpeed final : public SpeedModel {
     if (state.empty()) return done();
     if (state.size() < 16 || word_of(state, 0) != kBoth) {
       ++version_;
-      return residuals_.restore(state, contention_.net().hash());
+      return corrections_->restore(state, contention_.net().hash());
     }
     const std::uint64_t beside = word_of(state, 1);
     if (beside > state.size() - 16)
@@ -132,7 +143,7 @@ class LearnedSpeed final : public SpeedModel {
     if (Status read = gpus.restore(state.subspan(16 + beside), topology_.gpu_count()); !read.ok())
       return read;
     if (beside > 0) {
-      Status read = residuals_.restore(state.subspan(16, beside), contention_.net().hash());
+      Status read = corrections_->restore(state.subspan(16, beside), contention_.net().hash());
       if (!read.ok()) return read;
     }
     gpus_ = std::move(gpus);
@@ -199,13 +210,15 @@ class LearnedSpeed final : public SpeedModel {
       if (relation == Relation::host && leaves && topology_.tier_of(other.placement) >= Tier::rack)
         relation = Relation::link;
       const ModelProfile& its = model_profile(other.job.model);
-      const double deviation =
-          relation == Relation::gpu
-              ? static_cast<double>(contention_.pair(model, its, kind).deviation)
-          : relation == Relation::link ? kLinkDeviation
-                                       : kHostDeviation;
+      double deviation = relation == Relation::link ? kLinkDeviation : kHostDeviation;
+      double predicted = 0;
+      if (relation == Relation::gpu) {
+        const LearnedContention::Pair pair = contention_.pair(model, its, kind);
+        deviation = static_cast<double>(pair.deviation);
+        predicted = static_cast<double>(pair.log_slowdown);
+      }
       out.push_back({victim, static_cast<std::uint16_t>(LearnedContention::index(its)), *relation,
-                     static_cast<std::uint8_t>(kind), deviation});
+                     static_cast<std::uint8_t>(kind), deviation, predicted});
     }
   }
 
@@ -214,7 +227,8 @@ class LearnedSpeed final : public SpeedModel {
   IterationForm form_;
   std::unique_ptr<SpeedModel> analytic_;
   std::vector<GpuKind> kinds_;  // by GPU type
-  Residuals residuals_;
+  bool adapts_;
+  std::unique_ptr<Corrections> corrections_;
   GpuSpeeds gpus_;
   double news_ = 0;  // changes of answers since version_ last grew
   std::uint64_t version_ = 0;
@@ -252,14 +266,15 @@ class FallbackSpeed final : public SpeedModel {
 }  // namespace
 
 Result<std::unique_ptr<SpeedModel>> make_learned_speed(const Topology& topology,
-                                                       const Weights& weights) {
+                                                       const Weights& weights,
+                                                       const ShiftPrior* prior) {
   auto net = InterferenceNet::make(weights);
   if (!net) return net.error();
   if (!net.value().gpu)
     return Error{Errc::invalid,
                  "these weights say nothing of jobs that share a GPU: note gpu.types is missing"};
   return std::unique_ptr<SpeedModel>(
-      std::make_unique<LearnedSpeed>(topology, std::move(net).value()));
+      std::make_unique<LearnedSpeed>(topology, std::move(net).value(), prior));
 }
 
 std::unique_ptr<SpeedModel> make_fallback_speed(const Topology& topology,

@@ -10,7 +10,6 @@
 namespace starling {
 namespace {
 
-constexpr double kNoise = 0.05;  // deviation of one measured log speed
 // Variance of the log speed that a belief's part gains with each use.
 constexpr double kForget = 2e-4;
 constexpr double kCommon = 0.5;  // of a prior's variance, what all others share
@@ -77,6 +76,18 @@ double Residuals::variance(std::span<const Meeting> meetings) const {
   for (const Part& part : parts_of(meetings)) {
     const auto at = beliefs_.find(part.key);
     sum += part.times * part.times * (at != beliefs_.end() ? at->second.variance : part.prior);
+  }
+  return sum;
+}
+
+double Residuals::covariance(std::span<const Meeting> one, std::span<const Meeting> other) const {
+  double sum = 0;
+  const std::vector<Part> others = parts_of(other);
+  for (const Part& part : parts_of(one)) {
+    const auto same = std::ranges::find(others, part.key, &Part::key);
+    if (same == others.end()) continue;
+    const auto at = beliefs_.find(part.key);
+    sum += part.times * same->times * (at != beliefs_.end() ? at->second.variance : part.prior);
   }
   return sum;
 }

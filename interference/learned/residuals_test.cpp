@@ -80,5 +80,5 @@ TEST_CASE("the state comes back, and nothing else does") {
     altered[at] ^= std::byte{0x10};
     CHECK(!untouched.restore(altered, kWeights).ok());
   }
-  CHECK(untouched.empty());
+  CHECK(untouched.neutral());
 }

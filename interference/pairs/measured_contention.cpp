@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
+#include <set>
+#include <string_view>
 #include <vector>
 
 #include "interference/pairs/pair_data.h"
@@ -12,16 +15,18 @@
 namespace starling {
 namespace {
 
-constexpr std::array kKinds = {GpuKind::k80, GpuKind::p100, GpuKind::v100};
+constexpr std::array kKinds = {GpuKind::k80, GpuKind::p100, GpuKind::v100, GpuKind::h100};
+constexpr std::string_view kCampaign = "2020";
 
 class MeasuredContention final : public Contention {
  public:
-  explicit MeasuredContention(const PairData& data)
+  MeasuredContention(const PairData& data, const std::string& campaign)
       : types_(gavel_job_types().size()), speeds_(kKinds.size() * types_ * types_) {
     for (const PairRow& row : data.rows) {
       const std::string& set = data.sets[row.set];
-      if (!set.starts_with("2020/")) continue;
-      const auto kind = std::find(kKinds.begin(), kKinds.end(), gpu_kind(set.substr(5)));
+      if (!set.starts_with(campaign + "/")) continue;
+      const auto kind =
+          std::find(kKinds.begin(), kKinds.end(), gpu_kind(set.substr(campaign.size() + 1)));
       const GavelJobType* own = gavel_job_type(data.types[row.victim].name);
       const GavelJobType* other = gavel_job_type(data.types[row.other].name);
       if (kind == kKinds.end() || own == nullptr || other == nullptr) continue;
@@ -65,15 +70,30 @@ class MeasuredContention final : public Contention {
 
 }  // namespace
 
-Result<std::shared_ptr<const Contention>> read_measured_contention(
-    const std::filesystem::path& file) {
+Result<std::shared_ptr<const Contention>> read_measured_contention(const std::string& pairs) {
+  std::string file = pairs, campaign(kCampaign);
+  std::error_code ignored;
+  if (const std::size_t at = pairs.rfind('@');
+      at != std::string::npos && !std::filesystem::exists(pairs, ignored)) {
+    file = pairs.substr(0, at);
+    campaign = pairs.substr(at + 1);
+  }
   const auto data = read_pairs(file);
   if (!data) return data.error();
   if (data.value().source != PairSource::gavel)
-    return Error{Errc::invalid, file.string() +
-                                    ": these are not Gavel's pairs; give "
-                                    "gavel/colocated.csv"};
-  return std::shared_ptr<const Contention>(std::make_shared<MeasuredContention>(data.value()));
+    return Error{Errc::invalid, file + ": these are not Gavel's pairs; give gavel/colocated.csv"};
+  std::set<std::string> campaigns;
+  for (const std::string& set : data.value().sets) campaigns.insert(set.substr(0, set.find('/')));
+  if (!campaigns.contains(campaign)) {
+    std::string there;
+    for (const std::string& name : campaigns) there += (there.empty() ? "" : ", ") + name;
+    return Error{Errc::invalid, file + ": it has no campaign '" + campaign +
+                                    "'; write FILE@CAMPAIGN "
+                                    "with one of: " +
+                                    there};
+  }
+  return std::shared_ptr<const Contention>(
+      std::make_shared<MeasuredContention>(data.value(), campaign));
 }
 
 }  // namespace starling

@@ -161,3 +161,18 @@ TEST_CASE("the world runs pairs as measured where it is given them") {
   CHECK(measured->on_gpu(*a3c, {&lm, 1}, GpuKind::k80) ==
         fitted_contention().on_gpu(*a3c, {&lm, 1}, GpuKind::k80));
 }
+
+TEST_CASE("of a file with several campaigns the world runs the one that is named") {
+  const File file(std::string(kGavelHeader) + "2020,v100,A3C,0,LM,10,1,1,2,2,0.61,0.17,\n" +
+                  "2026-11-mps,h100,A3C,0,LM,10,1,1,2,2,0.45,0.25,\n");
+  const auto measured = read_measured_contention(file.path.string() + "@2026-11-mps").value();
+  const ModelProfile* a3c = &model_profile("A3C");
+  const ModelProfile* lm = &model_profile("LM (batch size 10)");
+  CHECK(1 / (1 + measured->on_gpu(*a3c, {&lm, 1}, GpuKind::h100)) == doctest::Approx(0.45));
+  CHECK(measured->on_gpu(*a3c, {&lm, 1}, GpuKind::v100) ==
+        fitted_contention().on_gpu(*a3c, {&lm, 1}, GpuKind::v100));
+  const auto wrong = read_measured_contention(file.path.string() + "@2018");
+  REQUIRE(!wrong.ok());
+  CHECK(wrong.error().message.find("no campaign '2018'; write FILE@CAMPAIGN with one of: 2020, "
+                                   "2026-11-mps") != std::string::npos);
+}

@@ -87,6 +87,11 @@ expect 2 "no table of 'starling profile'" profile --quick -o mine.csv
 expect 2 "no list of Starling's verdicts" chaos sim --seeds 1 --junit mine.xml
 expect 2 "no list of Starling's verdicts" chaos live --junit mine.xml
 expect 2 "no page of Starling's" chaos live --page mine.html
+expect 2 "give analytic, learned, learned:FILE, frozen, adaptive or physics" sim --topology none.yaml --trace none.csv --policy fifo --physics full --speed adapted
+expect 2 "--pairs FILE is missing" interference meta --out new.weights
+expect 2 "--out FILE is missing" interference meta --pairs none.csv
+expect 2 "none.csv" interference meta --pairs none.csv --out new.weights
+expect 2 "colocated.csv" interference adapt --data .
 expect 2 "no page of Starling's" interference show --pairs none.csv --out mine.html
 expect 2 "no file of weights" train interference --data . --out mine.txt
 expect 2 "no file of weights" train policy --config none.yaml --out mine.txt

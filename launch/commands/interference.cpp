@@ -158,6 +158,7 @@ void add_interference(const Command& root) {
       {"echo '{\"gpu\": \"V100\", \"job\": {\"model\": \"ResNet-50 (batch size 64)\"}, "
        "\"neighbours\": [{\"model\": \"LM (batch size 20)\"}]}' | starling interference predict"});
   predicts.action([o] { return predict(*o); });
+  add_adaptation(command);
 }
 
 }  // namespace starling

@@ -9,5 +9,6 @@ namespace starling {
 void add_train(const Command& root);
 void add_train_dl2(const Command& train_command);
 void add_interference(const Command& root);
+void add_adaptation(const Command& interference);  ///< below that
 
 }  // namespace starling

@@ -32,11 +32,13 @@ struct Candidate {
     std::uint32_t gpus = 0;
     double before = 1, after = 1;
     bool shares = false;
+    double unsure = 0;  ///< standard deviation of `after`, as the speed model says
   };
   CandidateKind kind = CandidateKind::tight;
   Placement placement;
   double own = 0;       ///< relative speed of the job there now
   double unshared = 0;  ///< the same once nobody shares its GPUs any more
+  double unsure = 0;    ///< standard deviation of `own`, as the speed model says
   /// gpus * own - sum over losses of gpus * (before - after), in millionths of a GPU.
   std::int64_t gain = 0;
   /// (1 / own - 1) + sum over losses of (1 / after - 1 / before).

@@ -78,7 +78,9 @@ void Candidates::predict_anew(const PlacementRequest& request, Candidate& candid
   Neighbour self{residents_.profile(request.profile), candidate.placement};
   collect(servers, Residents::kNone, beside_, &slots_);
   candidate.losses.clear();
-  candidate.own = std::max(model.speed(self.job, self.placement, beside_).relative, 1e-6);
+  const Speed own = model.speed(self.job, self.placement, beside_);
+  candidate.own = std::max(own.relative, 1e-6);
+  candidate.unsure = own.uncertainty;
   candidate.unshared = candidate.own;
   double gain = request.gpus * candidate.own;
   double slowdown = 1 / candidate.own - 1;
@@ -91,16 +93,18 @@ void Candidates::predict_anew(const PlacementRequest& request, Candidate& candid
     loss.before = residents_.speed(model, slots_[i]);
     const bool all_seen =
         std::includes(servers.begin(), servers.end(), other.servers.begin(), other.servers.end());
+    Speed after;
     if (all_seen) {
       std::swap(beside_[i], self);
-      loss.after = model.speed(self.job, self.placement, beside_).relative;
+      after = model.speed(self.job, self.placement, beside_);
       std::swap(beside_[i], self);
     } else {
       collect(other.servers, slots_[i], theirs_, nullptr);
       theirs_.push_back(self);
-      loss.after = model.speed(other.self.job, other.self.placement, theirs_).relative;
+      after = model.speed(other.self.job, other.self.placement, theirs_);
     }
-    loss.after = std::max(loss.after, 1e-6);
+    loss.after = std::max(after.relative, 1e-6);
+    loss.unsure = after.uncertainty;
     loss.shares = candidate.shares() && intersect(other.self.placement, candidate.placement);
     shares = shares || loss.shares;
     if (loss.before - loss.after <= kSlower && !loss.shares) continue;

@@ -144,7 +144,9 @@ PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_choo
   const std::size_t taken = asks_chooser ? chooser_->choose(point, scores_) : best_of(scores_);
   const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
   const bool scored = rules_.co_allocates || point.options.front().kind != OptionKind::co_allocate;
-  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, scores_, taken, scored);
+  const std::string_view remark = scored && taken == best_of(scores_) ? scorer_->remark() : "";
+  reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, scores_, taken, scored,
+                remark);
   return point.options[taken];
 }
 
@@ -313,9 +315,10 @@ std::vector<std::size_t> PlacementPolicy::choose_tenants(const View&, const JobV
 }
 
 std::vector<std::byte> PlacementPolicy::save(Instant origin) const {
-  if (!follow_ || remaining_.forecast().version() == 0) return {};
+  if (!follow_ || learned() == 0) return {};
   MemoryWriter out;
   remaining_.forecast().save(out, origin);
+  scorer_->save(out, origin);
   return out.take();
 }
 
@@ -324,6 +327,7 @@ Status PlacementPolicy::restore(std::span<const std::byte> memory, Instant origi
   MemoryReader in(memory);
   Forecast forecast(order_ == PlacementOrder::forecast);
   forecast.restore(in, origin);
+  scorer_->restore(in, origin);
   if (!in.whole()) return {Errc::invalid, "it is no forecast"};
   remaining_.restore(std::move(forecast));
   return starling::done();

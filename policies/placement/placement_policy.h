@@ -49,7 +49,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
   [[nodiscard]] std::uint64_t learned() const noexcept override {
-    return remaining_.forecast().version();
+    return remaining_.forecast().version() + scorer_->learned();
   }
 
  private:

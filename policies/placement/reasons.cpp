@@ -63,7 +63,8 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
 }
 
 void Reasons::note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-                   std::span<const double> scores, std::size_t taken, bool scored) {
+                   std::span<const double> scores, std::size_t taken, bool scored,
+                   std::string_view remark) {
   if (ring_.empty()) ring_.resize(kKept);
   // The same job that waits on and on is one reason.
   const std::size_t last = (next_ + kKept - 1) % kKept;
@@ -79,6 +80,7 @@ void Reasons::note(JobId job, Instant now, double work_s, std::span<const Placem
   reason.options = static_cast<std::uint32_t>(options.size());
   reason.kept = 0;
   reason.refused.reset();
+  reason.remark = remark;
   for (std::size_t i = 0; i < options.size(); ++i) {
     std::size_t at = reason.kept;
     while (at > 0 && reason.best[at - 1].score < scores[i]) --at;
@@ -164,6 +166,7 @@ std::vector<std::string> Reasons::explain(JobId job, std::string_view score_is) 
     head += text;
   }
   std::vector<std::string> lines{head + ':'};
+  if (!found.remark.empty()) lines.push_back("  " + std::string(found.remark));
   if (found.refused) lines.push_back(std::string("  refused: ") + name_of(*found.refused));
   for (std::uint32_t i = 0; i < found.kept; ++i) lines.push_back(line_of(found.best[i], figures));
   return lines;

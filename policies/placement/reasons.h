@@ -23,8 +23,10 @@ class Reasons {
 
   /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `scores`:
   /// as Scorer says; `taken`: an index of `options`. `scored`: they are the scorer's, and shown.
+  /// `remark`: as Scorer::remark().
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
-            std::span<const double> scores, std::size_t taken, bool scored = true);
+            std::span<const double> scores, std::size_t taken, bool scored = true,
+            std::string_view remark = {});
   /// The core has refused a decision. It is told of what was noted of the job last, if that was it.
   void refused(const Feedback& feedback);
   /// A line for the decision, whether it was refused, and one for each option, the best score
@@ -55,6 +57,7 @@ class Reasons {
     AgentId to;  // of forward
     std::uint32_t options = 0, kept = 0;
     std::optional<DecisionFault> refused = {};
+    std::string_view remark = {};
     std::array<Option, kOptions> best;
   };
   /// The newest of the job; kKept: none.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "policies/placement/decision_point.h"
+#include "scheduling/memory_bytes.h"
 
 namespace starling {
 
@@ -61,6 +62,9 @@ class Scorer {
   [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
     return std::nullopt;
   }
+  /// Of the last score(): why its best option is not what the figures alone say, for people; lives as
+  /// long as the program. Empty: nothing to say.
+  [[nodiscard]] virtual std::string_view remark() const { return {}; }
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
   /// Called of every job that waits on, in the order in which they are asked about.
@@ -69,6 +73,11 @@ class Scorer {
   virtual void end(const View&, Candidates&) {}
   /// Policy::summary().
   [[nodiscard]] virtual std::span<const float> summary() const { return {}; }
+
+  // What it has learned beyond forecasts: as Policy::save(), restore() and learned().
+  virtual void save(MemoryWriter&, Instant /*origin*/) const {}
+  virtual void restore(MemoryReader&, Instant /*origin*/) {}
+  [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
 };
 
 }  // namespace starling

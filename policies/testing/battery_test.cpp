@@ -96,12 +96,12 @@ TEST_CASE("every objective of Gavel, and the options of others, pass the battery
 
 TEST_CASE("the placement policies pass the battery, one job on a GPU and two") {
   const PolicyRegistry registry = make_policy_registry();
-  for (const char* text :
-       {"load-balance", "load-balance:share=first", "tetris", "tetris:score=fit",
-        "tetris:fit=count", "consolidate", "consolidate:variant=spread",
-        "consolidate:variant=share", "lif", "lif:threshold=0.3", "lif:threshold=0.9",
-        "lif:share=no,threshold=0.3", "smart-greedy", "smart-greedy:wait=no",
-        "smart-greedy:threshold=0.3", "smart-greedy:queue=strict"}) {
+  for (const char* text : {"load-balance", "load-balance:share=first", "tetris", "tetris:score=fit",
+                           "tetris:fit=count", "consolidate", "consolidate:variant=spread",
+                           "consolidate:variant=share", "lif", "lif:threshold=0.3",
+                           "lif:threshold=0.9", "lif:share=no,threshold=0.3", "smart-greedy",
+                           "smart-greedy:wait=no", "smart-greedy:threshold=0.3",
+                           "smart-greedy:queue=strict", "meta-rl", "meta-rl:budget=1,bonus=10"}) {
     run_policy_battery(registry, text);
     run_policy_battery(registry, text, true);
   }

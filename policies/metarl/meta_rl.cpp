@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "policies/metarl/meta_rl.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <set>
+
+#include "policies/builtin.h"
+#include "policies/placement/lif.h"
+#include "policies/placement/placement_system.h"
+
+namespace starling {
+namespace {
+
+constexpr PolicyFacts kFacts{
+    .name = "meta-rl",
+    .summary =
+        "least interference first by a model that adapts, and within a budget where that is "
+        "unsure (our reading of an abstract)",
+    .family = Family::placement,
+    .needs_running = true,
+    .shares_gpus = true};
+
+constexpr double kGoes = 3;       // above every place
+constexpr double kExplored = 2.5;  // above every place as believed
+
+std::int64_t millionths(double x) { return std::llround(x * static_cast<double>(kGpu)); }
+
+/// In (0, 2), as Lif's.
+double score_of(std::int64_t slowdown) {
+  const double s = static_cast<double>(slowdown) / static_cast<double>(kGpu);
+  return s >= 0 ? 1 / (1 + s) : 2 - 1 / (1 - s);
+}
+
+}  // namespace
+
+PlacementRules MetaRl::rules() const {
+  PlacementRules rules;
+  rules.minimum_gain = options_.threshold;
+  rules.forecasts = true;
+  return rules;
+}
+
+void MetaRl::begin(const DecisionContext& context) {
+  std::set<std::uint64_t> orders;
+  for (const JobView& job : context.view.running) orders.insert(job.order);
+  budget_.keep_running([&](std::uint64_t order) { return orders.contains(order); });
+  budget_.pass(context.view.now,
+               static_cast<std::uint32_t>(context.view.gpus.free_count() +
+                                          context.view.gpus.busy_count()));
+}
+
+double MetaRl::bonus_of(const DecisionPoint& point, const Candidate& place) const {
+  std::uint32_t explored = 0;
+  const std::string& own = point.candidates.residents().profile(point.request.profile).model;
+  const std::uint16_t type = point.view.topology.type_of(place.placement.front()).value;
+  for (const Candidate::Loss& loss : place.losses) {
+    if (!loss.shares) continue;
+    const std::string& other = point.candidates.residents().at(loss.slot).self.job.model;
+    explored = std::max(explored, budget_.explored(explored_pair(own, other, type)));
+  }
+  return options_.bonus / std::sqrt(1.0 + explored);
+}
+
+MetaRl::Worth MetaRl::hoped(const DecisionPoint& point, const Candidate& place) const {
+  if (!place.shares()) return {place.gain, place.slowdown};
+  const double bonus = bonus_of(point, place);
+  const double own = std::min(place.own + bonus * place.unsure, std::max(place.unshared, place.own));
+  double gain = point.request.gpus * own;
+  double slowdown = 1 / own - 1;
+  for (const Candidate::Loss& loss : place.losses) {
+    const double after = loss.shares ? std::min(loss.after + bonus * loss.unsure,
+                                                std::max(loss.before, loss.after))
+                                     : loss.after;
+    gain -= loss.gpus * (loss.before - after);
+    slowdown += 1 / after - 1 / loss.before;
+  }
+  return {millionths(gain), millionths(slowdown)};
+}
+
+double MetaRl::cost_of(const DecisionPoint& point, const Candidate& place) const {
+  return point.request.gpus * point.remaining.left(point.job, point.view.now) / place.own;
+}
+
+const Candidate* MetaRl::worth_exploring(const DecisionPoint& point, double least,
+                                         const Candidate* believed) const {
+  if (options_.bonus <= 0 || budget_.left() <= 0) return nullptr;
+  const Candidate* best = nullptr;
+  std::int64_t slowdown = believed != nullptr ? believed->slowdown
+                                              : std::numeric_limits<std::int64_t>::max();
+  for (const PlacementOption& option : point.options) {
+    if (option.kind != OptionKind::start) break;
+    const Candidate& place = *option.place;
+    if (&place == believed || !place.shares() || place.gain <= 0) continue;
+    const Worth worth = hoped(point, place);
+    if (static_cast<double>(worth.gain) < least || worth.slowdown >= slowdown) continue;
+    if (cost_of(point, place) > budget_.left()) continue;
+    best = &place;
+    slowdown = worth.slowdown;
+  }
+  return best;
+}
+
+void MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
+  const bool picky = options_.threshold > 0 && (point.busy() || point.out.any());
+  const double least = picky ? least_gain(point, options_.threshold)
+                             : -std::numeric_limits<double>::infinity();
+  const Candidate* believed = least_interference(point, least);
+  const Destination* there = point.better_elsewhere(
+      options_.threshold,
+      believed == nullptr ? std::nullopt : std::optional(believed->slowdown));
+  const Candidate* explored = there == nullptr ? worth_exploring(point, least, believed) : nullptr;
+  explores_ = explored != nullptr;
+  for (std::size_t i = 0; i < point.options.size(); ++i) {
+    const PlacementOption& option = point.options[i];
+    scores[i] = 0;
+    if (option.kind == OptionKind::forward)
+      scores[i] = option.destination == there ? kGoes : kNever;
+    if (option.kind != OptionKind::start) continue;
+    const auto gain = static_cast<double>(option.place->gain);
+    // A job that cannot wait takes the best of what there is.
+    const bool good = gain >= least || !point.may_wait();
+    scores[i] = good ? score_of(option.place->slowdown)
+                     : std::min(gain / std::max(least / options_.threshold, 1.0), 1.0) - 1;
+    if (option.place == explored) scores[i] = kExplored;
+  }
+  if (!explores_) return;
+  const std::string& own = point.candidates.residents().profile(point.request.profile).model;
+  const std::uint16_t type = point.view.topology.type_of(explored->placement.front()).value;
+  std::uint64_t pair = 0;
+  for (const Candidate::Loss& loss : explored->losses) {
+    if (!loss.shares) continue;
+    pair = explored_pair(own, point.candidates.residents().at(loss.slot).self.job.model, type);
+    break;
+  }
+  budget_.begin(point.job.order, point.request.gpus, cost_of(point, *explored), pair);
+}
+
+std::string_view MetaRl::score_is() const {
+  return options_.threshold > 0
+             ? "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; below 0: it would "
+               "gain less speed than the threshold; 2.5: explore; 3: go)"
+             : "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; 2.5: explore; 3: go)";
+}
+
+std::string_view MetaRl::remark() const {
+  return explores_ ? "explores: taken because the model is unsure of this place, not for the "
+                     "speeds that it believes"
+                   : "";
+}
+
+void add_meta_rl(PolicyRegistry& registry) {
+  registry.add_placement(kFacts, [](OptionReader& reader) -> Result<PlacementSystem> {
+    const QueueOptions options = read_queue_options(reader, QueueDefault::skip);
+    MetaRlOptions meta;
+    meta.threshold = reader.number("threshold", meta.threshold, 0, 1, kThresholdHelp);
+    meta.bonus = reader.number("bonus", meta.bonus, 0, 10,
+                               "deviations by which speeds may be better than believed where it "
+                               "explores; 0: it never does");
+    meta.budget = reader.number("budget", meta.budget, 0, 1,
+                                "part of a partition's GPU time that explored placements may take");
+    const PlacementOrder order = read_placement_order(reader, PlacementOrder::forecast);
+    PlacementSystem system{kFacts, options, order, std::make_unique<MetaRl>(meta)};
+    system.shares_gangs = read_shares_gangs(reader);
+    return system;
+  });
+}
+
+}  // namespace starling
