@@ -71,7 +71,8 @@ SimOptions options_of(const std::string& policy, bool adaptive) {
 
 /// Mean error over pairs of all types.
 double error_of(const SpeedModel& speed, const Topology& topology) {
-  const auto physics = make_full_physics(topology, {.contention = std::make_shared<OtherHardware>()});
+  const auto physics =
+      make_full_physics(topology, {.contention = std::make_shared<OtherHardware>()});
   double sum = 0;
   for (const ModelProfile& one : gavel_models()) {
     for (const ModelProfile& other : gavel_models()) {
@@ -109,7 +110,8 @@ Learned run(const std::string& policy, bool adaptive) {
 }
 
 TEST_CASE("on other hardware the adaptive model is right sooner, of pairs that never ran, too") {
-  const Learned corrected = run("lif:threshold=0.1", false), adapted = run("lif:threshold=0.1", true);
+  const Learned corrected = run("lif:threshold=0.1", false),
+                adapted = run("lif:threshold=0.1", true);
   MESSAGE("mean error " << adapted.before << " at first; corrected " << corrected.after
                         << ", adapted " << adapted.after << " after " << adapted.health.observed
                         << " measured speeds, " << adapted.again << " after a restart");

@@ -122,8 +122,7 @@ bool AdaptiveCorrections::observe(std::span<const Meeting> meetings, double log_
     surprise = kind.effects->observe(pairs, sample.log_ratio, sample.more);
     if (!rest.empty()) drift = residuals_.observe(rest, log_ratio - believed);
   } else {
-    const double variance =
-        residuals_.variance(meetings) + Residuals::kNoise * Residuals::kNoise;
+    const double variance = residuals_.variance(meetings) + Residuals::kNoise * Residuals::kNoise;
     surprise = (log_ratio - residuals_.correction(meetings)) / std::sqrt(variance);
     drift = residuals_.observe(meetings, log_ratio);
   }

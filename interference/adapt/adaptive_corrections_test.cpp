@@ -28,8 +28,12 @@ AdaptiveCorrections corrections() {
 }
 
 Meeting meeting(std::uint32_t victim, std::uint32_t other, std::uint8_t kind = kKnown) {
-  return {static_cast<std::uint16_t>(victim), static_cast<std::uint16_t>(other), Relation::gpu,
-          kind, 0.08, 0.1 + 0.05 * victim};
+  return {static_cast<std::uint16_t>(victim),
+          static_cast<std::uint16_t>(other),
+          Relation::gpu,
+          kind,
+          0.08,
+          0.1 + 0.05 * victim};
 }
 
 /// Measures pairs of the types at random, `shift` off what is predicted.

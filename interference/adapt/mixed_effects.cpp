@@ -70,7 +70,8 @@ void MixedEffects::ask(std::span<const ShiftedPair> pairs, Question& question) c
       }
     }
     const std::uint32_t key = pair_key(pair);
-    const auto same = std::ranges::find(question.pairs, key, &std::pair<std::uint32_t, double>::first);
+    const auto same =
+        std::ranges::find(question.pairs, key, &std::pair<std::uint32_t, double>::first);
     if (same != question.pairs.end()) {
       ++same->second;
     } else {
@@ -203,8 +204,8 @@ double MixedEffects::observe(std::span<const ShiftedPair> pairs, double log_rati
 
 void MixedEffects::save(std::vector<std::byte>& out) const {
   const auto number = [&](double value) { put_word(out, std::bit_cast<std::uint64_t>(value)); };
-  for (const std::uint64_t word : {kMagic, std::uint64_t{effects_.size()},
-                                   std::uint64_t{pairs_.size()}, observed_})
+  for (const std::uint64_t word :
+       {kMagic, std::uint64_t{effects_.size()}, std::uint64_t{pairs_.size()}, observed_})
     put_word(out, word);
   number(squares_), number(weight_), number(evidence_);
   for (const double value : {prior_.victim, prior_.other, prior_.pair}) number(value);

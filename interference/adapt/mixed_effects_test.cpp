@@ -90,8 +90,8 @@ TEST_CASE("memory is bounded, however many types and pairs there are") {
   std::vector<std::byte> bytes;
   effects.save(bytes);
   const std::size_t n = kShiftFeatures + MixedEffects::kMostEffects;
-  CHECK(bytes.size() <= 8 * (10 + MixedEffects::kMostEffects + n + n * (n + 1) / 2 +
-                             4 * MixedEffects::kMostPairs));
+  CHECK(bytes.size() <=
+        8 * (10 + MixedEffects::kMostEffects + n + n * (n + 1) / 2 + 4 * MixedEffects::kMostPairs));
   CHECK(std::isfinite(believed(effects, pair_of(500, 501)).mean));
 }
 

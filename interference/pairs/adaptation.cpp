@@ -45,7 +45,8 @@ class Run {
     Rng rng(options.seed, 0x5b11);
     for (std::size_t i = pairs_.size(); i > 1; --i)
       std::swap(pairs_[i - 1], pairs_[rng.below(static_cast<std::uint32_t>(i))]);
-    const auto judges = static_cast<std::size_t>(options.held_out * static_cast<double>(pairs_.size()));
+    const auto judges =
+        static_cast<std::size_t>(options.held_out * static_cast<double>(pairs_.size()));
     for (std::size_t i = 0; i < judges; ++i) {
       for (const std::size_t row : pairs_.back()) judges_.push_back(row);
       pairs_.pop_back();
@@ -71,7 +72,8 @@ class Run {
     for (const std::size_t i : pairs_[next]) {
       const ShiftRow& row = task_.rows[i];
       const Meeting meeting = meeting_of(row);
-      const double measured = std::max(row.speed * (1 + options_.noise * noise_.normal()), kSlowest);
+      const double measured =
+          std::max(row.speed * (1 + options_.noise * noise_.normal()), kSlowest);
       corrections_->observe({&meeting, 1}, std::log(measured) + row.predicted);
     }
     pairs_.erase(pairs_.begin() + static_cast<std::ptrdiff_t>(next));

@@ -41,21 +41,22 @@ AdaptationRow row_of(const ShiftTask& task, const ShiftPrior& prior, AdaptationA
     if (half == curve.points.size()) ++row.never;
     halves.push_back(half);
     for (std::size_t i = 0; i < at.size(); ++i) {
-      const AdaptationPoint& point = curve.points[std::min<std::size_t>(at[i], curve.points.size() - 1)];
+      const AdaptationPoint& point =
+          curve.points[std::min<std::size_t>(at[i], curve.points.size() - 1)];
       mae[i].push_back(point.mae);
       covered[i].push_back(point.coverage90);
     }
   }
-  row.to_half = spread_of(halves);
-  for (const auto& values : mae) row.mae.push_back(spread_of(values));
-  for (const auto& values : covered) row.covered.push_back(spread_of(values));
+  row.to_half = over_seeds(halves);
+  for (const auto& values : mae) row.mae.push_back(over_seeds(values));
+  for (const auto& values : covered) row.covered.push_back(over_seeds(values));
   return row;
 }
 
 }  // namespace
 
-Spread spread_of(std::span<const double> values) {
-  Spread out;
+OverSeeds over_seeds(std::span<const double> values) {
+  OverSeeds out;
   const auto n = static_cast<double>(values.size());
   for (const double value : values) out.mean += value / n;
   for (const double value : values) out.deviation += (value - out.mean) * (value - out.mean);
@@ -64,8 +65,8 @@ Spread spread_of(std::span<const double> values) {
 }
 
 Result<AdaptationReport> report_adaptation(
-    const InterferenceNet& net, const std::filesystem::path& folder, const AdaptationOptions& options,
-    std::uint32_t seeds, const MetaOptions& meta,
+    const InterferenceNet& net, const std::filesystem::path& folder,
+    const AdaptationOptions& options, std::uint32_t seeds, const MetaOptions& meta,
     const std::function<void(const std::string& change)>& progress) {
   const auto gavel = read_pairs(folder / "gavel" / "colocated.csv");
   if (!gavel) return gavel.error();
@@ -92,8 +93,9 @@ Result<AdaptationReport> report_adaptation(
 
 std::string to_text(const AdaptationReport& report) {
   char text[200];
-  std::string out = "mean absolute error of relative speeds on pairs that are never measured, and "
-                    "part of them in their 90 % interval\n";
+  std::string out =
+      "mean absolute error of relative speeds on pairs that are never measured, and "
+      "part of them in their 90 % interval\n";
   std::snprintf(text, sizeof text, "%-12s %-18s %-22s %14s", "believed", "world", "arm", "to half");
   out += text;
   for (const std::uint32_t at : report.at) {
@@ -107,8 +109,8 @@ std::string to_text(const AdaptationReport& report) {
                   row.never > 0 ? "*" : " ");
     out += text;
     for (std::size_t i = 0; i < row.mae.size(); ++i) {
-      std::snprintf(text, sizeof text, "  %.3f±%.3f %2.0f%%", row.mae[i].mean,
-                    row.mae[i].deviation, 100 * row.covered[i].mean);
+      std::snprintf(text, sizeof text, "  %.3f±%.3f %2.0f%%", row.mae[i].mean, row.mae[i].deviation,
+                    100 * row.covered[i].mean);
       out += text;
     }
     out += '\n';
@@ -120,7 +122,9 @@ std::string to_text(const AdaptationReport& report) {
 std::string to_json(const AdaptationReport& report) {
   using Json = nlohmann::ordered_json;
   Json rows = Json::array();
-  const auto json_of = [](const Spread& s) { return Json{{"mean", s.mean}, {"sd", s.deviation}}; };
+  const auto json_of = [](const OverSeeds& s) {
+    return Json{{"mean", s.mean}, {"sd", s.deviation}};
+  };
   for (const AdaptationRow& row : report.rows) {
     Json points = Json::array();
     for (std::size_t i = 0; i < row.mae.size(); ++i)

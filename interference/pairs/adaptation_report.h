@@ -15,19 +15,19 @@
 namespace starling {
 
 /// A mean over seeds, with their standard deviation.
-struct Spread {
+struct OverSeeds {
   double mean = 0, deviation = 0;
 };
-[[nodiscard]] Spread spread_of(std::span<const double> values);
+[[nodiscard]] OverSeeds over_seeds(std::span<const double> values);
 
 /// What one arm did after one change of hardware, over all seeds.
 struct AdaptationRow {
   std::string believed, world;
   AdaptationArm arm = AdaptationArm::shipped_random;
-  Spread to_half;               ///< measured pairs; runs that never got there count as all of them
-  std::uint32_t never = 0;      ///< such runs
-  std::vector<Spread> mae;      ///< at AdaptationReport::at
-  std::vector<Spread> covered;  ///< coverage90, the same
+  OverSeeds to_half;           ///< measured pairs; runs that never got there count as all of them
+  std::uint32_t never = 0;     ///< such runs
+  std::vector<OverSeeds> mae;  ///< at AdaptationReport::at
+  std::vector<OverSeeds> covered;  ///< coverage90, the same
 };
 
 struct AdaptationReport {
@@ -41,8 +41,8 @@ struct AdaptationReport {
 /// change is judged with a prior that was learned without its world, over seeds 1 to `seeds`.
 /// Errors name the file.
 [[nodiscard]] Result<AdaptationReport> report_adaptation(
-    const InterferenceNet& net, const std::filesystem::path& folder, const AdaptationOptions& options,
-    std::uint32_t seeds, const MetaOptions& meta,
+    const InterferenceNet& net, const std::filesystem::path& folder,
+    const AdaptationOptions& options, std::uint32_t seeds, const MetaOptions& meta,
     const std::function<void(const std::string& change)>& progress = {});
 
 [[nodiscard]] std::string to_text(const AdaptationReport& report);

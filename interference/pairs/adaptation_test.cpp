@@ -101,7 +101,8 @@ TEST_CASE("meta-training repeats, and expects of new hardware what the changes h
   CHECK(!ShiftPrior::load(weights).ok());
 }
 
-TEST_CASE("from the prior half the error goes with fewer measured pairs than from the shipped model") {
+TEST_CASE(
+    "from the prior half the error goes with fewer measured pairs than from the shipped model") {
   const ShiftPrior prior = meta_train(family(), quick());
   for (const GpuKind kind : {GpuKind::v100, GpuKind::h100}) {
     const ShiftTask task = made_up(99, kind);

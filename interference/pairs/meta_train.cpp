@@ -39,9 +39,9 @@ void scale_profiles(std::span<const ShiftTask> tasks, ShiftPrior& prior) {
 std::vector<Example> examples_of(const ShiftTask& task, const ShiftPrior& prior) {
   std::vector<Example> out;
   for (const ShiftRow& row : task.rows) {
-    out.push_back({prior.features(task.profiles[row.victim], task.profiles[row.other],
-                                  row.predicted),
-                   row.log_ratio()});
+    out.push_back(
+        {prior.features(task.profiles[row.victim], task.profiles[row.other], row.predicted),
+         row.log_ratio()});
   }
   return out;
 }
@@ -51,8 +51,8 @@ double dot(const ShiftFeatures& a, const ShiftFeatures& b) {
 }
 
 /// Gradient steps of half the mean squared error from `slope`, on some examples.
-ShiftFeatures adapted(const ShiftFeatures& slope, std::span<const Example> some, std::uint32_t steps,
-                      double rate) {
+ShiftFeatures adapted(const ShiftFeatures& slope, std::span<const Example> some,
+                      std::uint32_t steps, double rate) {
   ShiftFeatures w = slope;
   for (std::uint32_t step = 0; step < steps; ++step) {
     ShiftFeatures gradient{};
@@ -102,9 +102,9 @@ double evidence(const ShiftPrior& prior, std::span<const ShiftTask> tasks, std::
     for (const std::uint32_t pair : pairs) {
       for (const ShiftRow& row : task.rows) {
         if (row.pair != pair) continue;
-        const ShiftedPair asked{row.victim, row.other,
-                                prior.features(task.profiles[row.victim],
-                                               task.profiles[row.other], row.predicted)};
+        const ShiftedPair asked{
+            row.victim, row.other,
+            prior.features(task.profiles[row.victim], task.profiles[row.other], row.predicted)};
         const MixedEffects::Belief belief = effects.believe({&asked, 1});
         const double variance = belief.variance + prior.noise * prior.noise;
         const double off = row.log_ratio() - belief.mean;

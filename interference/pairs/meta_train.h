@@ -15,7 +15,7 @@ struct MetaOptions {
   std::uint32_t shots = 24;         ///< measured pairs that a task is told of at once
   std::uint32_t steps = 5;          ///< inner gradient steps
   double inner_rate = 0.05;
-  double outer_rate = 0.1;  ///< at first; falls to a hundredth, linearly
+  double outer_rate = 0.1;          ///< at first; falls to a hundredth, linearly
   std::uint32_t evaluations = 160;  ///< of the deviations' likelihood
   std::uint64_t seed = 1;
 };

@@ -60,8 +60,7 @@ Result<ShiftTask> make_shift_task(const InterferenceNet& net, const PairData& da
                         (task.trained ? 1 : LearnedContention::kNeverMeasured);
     task.rows.push_back({static_cast<std::uint16_t>(row.victim),
                          static_cast<std::uint16_t>(row.other), row.pair,
-                         static_cast<double>(row.speed), -std::log(mean),
-                         half / kSigmas90 / mean});
+                         static_cast<double>(row.speed), -std::log(mean), half / kSigmas90 / mean});
   }
   return task;
 }

@@ -28,7 +28,8 @@ struct ShiftRow {
 struct ShiftTask {
   std::string believed, world;  ///< sets
   GpuKind kind = GpuKind::v100;
-  bool trained = true;  ///< the network knows that kind of GPU; else its intervals are wider, as agents have it
+  bool trained =
+      true;  ///< the network knows that kind of GPU; else its intervals are wider, as agents have it
   std::vector<std::array<float, kGpuProfile>> profiles;  ///< by type
   std::vector<ShiftRow> rows;
 };

@@ -91,8 +91,9 @@ void add_adaptation(const Command& interference) {
       {"starling interference meta --pairs shared/data/gavel/colocated.csv --out shift.weights"});
   metas.action([o] { return meta(*o); });
   const Command adapts = interference.sub(
-      "adapt", "error after a change of hardware by measured pairs: chosen at random or by what "
-               "the model does not know, from the shipped model or the meta-learned prior");
+      "adapt",
+      "error after a change of hardware by measured pairs: chosen at random or by what "
+      "the model does not know, from the shipped model or the meta-learned prior");
   adapts.option("--data", o->data, "DIR",
                 "the published data: gavel/, h100_pairs/; default $STARLING_DATA");
   adapts.option("--seeds", o->seeds, "N", "runs of each, seeds 1 to N", 1, 1000);

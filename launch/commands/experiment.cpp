@@ -118,7 +118,8 @@ void add_experiment(const Command& root) {
   command.flag("--force", options->force, "remove the runs that DIR has, and run all");
   command.option("--split", options->split, "NAME",
                  "training, validation or evaluation, instead of the file's");
-  command.option("--set", options->set, "NAME=VALUE[,..]", "values for ${NAME} in file names");
+  command.option("--set", options->set, "NAME=VALUE[,..]",
+                 "values for ${NAME} in file names, physics and speed");
   command.option("--threads", options->threads, "N", "runs at a time (default: one per core)", 1U,
                  4096U);
   command.flag("--dry-run", options->dry_run, "only list the runs");

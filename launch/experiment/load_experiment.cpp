@@ -242,6 +242,15 @@ YAML::Node with_defaults(YAML::Node node, const YAML::Node& defaults) {
   return node;
 }
 
+/// The value of a key, variables replaced.
+std::string value_of(Diagnostics& diagnostics, const YamlMap& map, const char* key,
+                     const std::string& otherwise, const Variables& variables) {
+  auto value = expand_variables(map.name(key, otherwise), variables);
+  if (value) return std::move(value).value();
+  diagnostics.add(map.place(key), std::string(key) + ": " + value.error().message);
+  return otherwise;
+}
+
 Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
                      const std::filesystem::path& file, const PolicyRegistry& policies,
                      const Variables& variables, const std::string& split) {
@@ -274,7 +283,8 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   assign_splits(diagnostics, map.get("splits"), experiment);
   choose_split(diagnostics, map, split, experiment);
   experiment.loads = read_loads(diagnostics, map);
-  if (const auto physics = parse_physics(map.name("physics", "trace"))) {
+  if (const auto physics =
+          parse_physics(value_of(diagnostics, map, "physics", "trace", variables))) {
     experiment.physics = physics.value().kind;
     experiment.straggler_sigma = physics.value().straggler_sigma;
     experiment.pairs = physics.value().pairs;
@@ -291,7 +301,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   } else {
     diagnostics.add(map.place("physics"), "physics: " + physics.error().message);
   }
-  if (const auto speed = parse_speed(map.name("speed", "analytic"))) {
+  if (const auto speed = parse_speed(value_of(diagnostics, map, "speed", "analytic", variables))) {
     experiment.speed = speed.value();
   } else {
     diagnostics.add(map.place("speed"), "speed: " + speed.error().message);

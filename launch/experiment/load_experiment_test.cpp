@@ -87,6 +87,11 @@ TEST_CASE("a whole experiment is read as it is written") {
   CHECK(e.jobs_csv);
 }
 
+TEST_CASE("physics and speed may be variables, too") {
+  CHECK(has(mistake("physics: full", "physics: ${DATA}"), "physics: '/data' is wrong; give trace"));
+  CHECK(has(mistake("physics: full", "physics: full\nspeed: ${MODEL}"), "${MODEL} has no value"));
+}
+
 TEST_CASE("another split can be asked for") {
   CHECK(parse(kGood, "validation").value().split == "validation");
   CHECK(has(parse(kGood, "training").error().message, "lacks a topology or a workload"));

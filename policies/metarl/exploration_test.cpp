@@ -63,8 +63,8 @@ TEST_CASE("memory is bounded") {
   }
   MemoryWriter out;
   budget.save(out, Instant{});
-  CHECK(out.bytes().size() <= 8 * (7 + 4 * ExplorationBudget::kMostRunning +
-                                   3 * ExplorationBudget::kMostPairs));
+  CHECK(out.bytes().size() <=
+        8 * (7 + 4 * ExplorationBudget::kMostRunning + 3 * ExplorationBudget::kMostPairs));
   CHECK(budget.explored(9'999) == 1);
   CHECK(budget.explored(1) == 0);
 }

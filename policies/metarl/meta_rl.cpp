@@ -23,7 +23,7 @@ constexpr PolicyFacts kFacts{
     .needs_running = true,
     .shares_gpus = true};
 
-constexpr double kGoes = 3;       // above every place
+constexpr double kGoes = 3;        // above every place
 constexpr double kExplored = 2.5;  // above every place as believed
 
 std::int64_t millionths(double x) { return std::llround(x * static_cast<double>(kGpu)); }
@@ -43,13 +43,13 @@ PlacementRules MetaRl::rules() const {
   return rules;
 }
 
-void MetaRl::begin(const DecisionContext& context) {
+View MetaRl::seen(const View& given) {
   std::set<std::uint64_t> orders;
-  for (const JobView& job : context.view.running) orders.insert(job.order);
+  for (const JobView& job : given.running) orders.insert(job.order);
   budget_.keep_running([&](std::uint64_t order) { return orders.contains(order); });
-  budget_.pass(context.view.now,
-               static_cast<std::uint32_t>(context.view.gpus.free_count() +
-                                          context.view.gpus.busy_count()));
+  budget_.pass(given.now,
+               static_cast<std::uint32_t>(given.gpus.free_count() + given.gpus.busy_count()));
+  return given;
 }
 
 double MetaRl::bonus_of(const DecisionPoint& point, const Candidate& place) const {
@@ -67,13 +67,14 @@ double MetaRl::bonus_of(const DecisionPoint& point, const Candidate& place) cons
 MetaRl::Worth MetaRl::hoped(const DecisionPoint& point, const Candidate& place) const {
   if (!place.shares()) return {place.gain, place.slowdown};
   const double bonus = bonus_of(point, place);
-  const double own = std::min(place.own + bonus * place.unsure, std::max(place.unshared, place.own));
+  const double own =
+      std::min(place.own + bonus * place.unsure, std::max(place.unshared, place.own));
   double gain = point.request.gpus * own;
   double slowdown = 1 / own - 1;
   for (const Candidate::Loss& loss : place.losses) {
-    const double after = loss.shares ? std::min(loss.after + bonus * loss.unsure,
-                                                std::max(loss.before, loss.after))
-                                     : loss.after;
+    const double after =
+        loss.shares ? std::min(loss.after + bonus * loss.unsure, std::max(loss.before, loss.after))
+                    : loss.after;
     gain -= loss.gpus * (loss.before - after);
     slowdown += 1 / after - 1 / loss.before;
   }
@@ -88,8 +89,8 @@ const Candidate* MetaRl::worth_exploring(const DecisionPoint& point, double leas
                                          const Candidate* believed) const {
   if (options_.bonus <= 0 || budget_.left() <= 0) return nullptr;
   const Candidate* best = nullptr;
-  std::int64_t slowdown = believed != nullptr ? believed->slowdown
-                                              : std::numeric_limits<std::int64_t>::max();
+  std::int64_t slowdown =
+      believed != nullptr ? believed->slowdown : std::numeric_limits<std::int64_t>::max();
   for (const PlacementOption& option : point.options) {
     if (option.kind != OptionKind::start) break;
     const Candidate& place = *option.place;
@@ -105,12 +106,11 @@ const Candidate* MetaRl::worth_exploring(const DecisionPoint& point, double leas
 
 void MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
   const bool picky = options_.threshold > 0 && (point.busy() || point.out.any());
-  const double least = picky ? least_gain(point, options_.threshold)
-                             : -std::numeric_limits<double>::infinity();
+  const double least =
+      picky ? least_gain(point, options_.threshold) : -std::numeric_limits<double>::infinity();
   const Candidate* believed = least_interference(point, least);
   const Destination* there = point.better_elsewhere(
-      options_.threshold,
-      believed == nullptr ? std::nullopt : std::optional(believed->slowdown));
+      options_.threshold, believed == nullptr ? std::nullopt : std::optional(believed->slowdown));
   const Candidate* explored = there == nullptr ? worth_exploring(point, least, believed) : nullptr;
   explores_ = explored != nullptr;
   for (std::size_t i = 0; i < point.options.size(); ++i) {

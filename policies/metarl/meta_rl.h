@@ -33,7 +33,8 @@ class MetaRl final : public Scorer {
   explicit MetaRl(const MetaRlOptions& options) : options_(options), budget_(options.budget) {}
 
   [[nodiscard]] PlacementRules rules() const override;
-  void begin(const DecisionContext& context) override;
+  /// Everything; called first in every decision, when it settles the budget.
+  [[nodiscard]] View seen(const View& given) override;
   void score(const DecisionPoint& point, std::span<double> scores) override;
   [[nodiscard]] std::string_view score_is() const override;
   [[nodiscard]] std::string_view remark() const override;

@@ -63,7 +63,7 @@ struct OneGpu {
 
 TEST_CASE("a place that is good only where the model is unsure is explored, and that is told") {
   // 0.6 each is a gain of 0.2, which is under the threshold; with a deviation more it is 0.4.
-  OneGpu scene("meta-rl:threshold=0.3");
+  OneGpu scene("meta-rl:threshold=0.3,budget=0.2");
   CHECK(scene.starts());
   CHECK(scene.explains_exploring());
   OneGpu rule("lif:threshold=0.3");
@@ -71,18 +71,18 @@ TEST_CASE("a place that is good only where the model is unsure is explored, and 
 }
 
 TEST_CASE("what is good anyway is no exploration") {
-  OneGpu scene("meta-rl:threshold=0.3");
+  OneGpu scene("meta-rl:threshold=0.3,budget=0.2");
   scene.speed.pair = 0.8;
   CHECK(scene.starts());
   CHECK(!scene.explains_exploring());
 }
 
 TEST_CASE("it does not explore without a bonus, a budget, or anything to find out") {
-  CHECK(!OneGpu("meta-rl:threshold=0.3,bonus=0").starts());
+  CHECK(!OneGpu("meta-rl:threshold=0.3,budget=0.2,bonus=0").starts());
   CHECK(!OneGpu("meta-rl:threshold=0.3,budget=0").starts());
   // Twelve hours of a twentieth of a GPU are less than the hour and more that the job will take.
   CHECK(!OneGpu("meta-rl:threshold=0.3,budget=0.05").starts());
-  OneGpu sure("meta-rl:threshold=0.3");
+  OneGpu sure("meta-rl:threshold=0.3,budget=0.2");
   sure.speed.unsure = 0.01;
   CHECK(!sure.starts());
   CHECK(!sure.explains_exploring());
@@ -125,8 +125,8 @@ TEST_CASE("a pair that was explored again and again is explored no more; a resta
   OneGpu again("meta-rl:threshold=0.3,budget=1");
   const auto kept = packed_memory(*scene.policy, "meta-rl:threshold=0.3,budget=1", Instant{});
   REQUIRE(kept.ok());
-  REQUIRE(unpack_memory(kept.value(), *again.policy, "meta-rl:threshold=0.3,budget=1", Instant{})
-              .ok());
+  REQUIRE(
+      unpack_memory(kept.value(), *again.policy, "meta-rl:threshold=0.3,budget=1", Instant{}).ok());
   CHECK(!once(again));
   OneGpu fresh("meta-rl:threshold=0.3,budget=1");
   CHECK(fresh.starts(now));
