@@ -11,6 +11,9 @@
 namespace starling {
 namespace {
 
+/// Little is known of a measurement while so much is left of the variance before any.
+constexpr double kFresh = 0.4;
+
 bool on_gpu(const Meeting& meeting) { return meeting.relation == Relation::gpu; }
 
 /// The kind of GPU that a measurement is about; none: no GPU is shared.
@@ -91,6 +94,16 @@ void AdaptiveCorrections::learn_anew(Kind& kind) {
   kind.effects = std::move(best);
 }
 
+std::optional<std::size_t> AdaptiveCorrections::alarm(Kind& kind, double surprise, bool fresh) {
+  const bool told = (fresh ? kind.fresh : kind.known).observe(surprise);
+  kind.fresh_for = kind.fresh.sum() > 0 ? kind.fresh_for + 1 : 0;
+  if (!told) return std::nullopt;
+  const std::size_t since = fresh ? kind.fresh_for : kind.known.since();
+  kind.fresh = kind.known = {};
+  kind.fresh_for = 0;
+  return since;
+}
+
 bool AdaptiveCorrections::observe(std::span<const Meeting> meetings, double log_ratio) {
   if (meetings.empty()) return false;
   ++observed_;
@@ -116,22 +129,26 @@ bool AdaptiveCorrections::observe(std::span<const Meeting> meetings, double log_
   sample.log_ratio = log_ratio - residuals_.correction(rest);
   sample.more = residuals_.variance(rest);
   double surprise = 0;
-  bool drift = false;
+  bool drift = false, fresh = false;
   if (kind.effects) {
     const double believed = kind.effects->believe(pairs).mean;
     surprise = kind.effects->observe(pairs, sample.log_ratio, sample.more);
     if (!rest.empty()) drift = residuals_.observe(rest, log_ratio - believed);
   } else {
-    const double variance = residuals_.variance(meetings) + Residuals::kNoise * Residuals::kNoise;
-    surprise = (log_ratio - residuals_.correction(meetings)) / std::sqrt(variance);
+    double unknown = 0;
+    for (const Meeting& meeting : meetings) unknown += meeting.deviation * meeting.deviation;
+    const double left = residuals_.variance(meetings);
+    fresh = left >= kFresh * unknown;
+    surprise = (log_ratio - residuals_.correction(meetings)) /
+               std::sqrt(left + Residuals::kNoise * Residuals::kNoise);
     drift = residuals_.observe(meetings, log_ratio);
   }
   if (drift) drifted_ = residuals_.drifted();
   if (sample.meetings.size() <= kMostMeetings) kind.recent.push_back(std::move(sample));
   if (kind.recent.size() > kRecent) kind.recent.pop_front();
   kind.since = std::min<std::uint32_t>(kind.since + 1, kRecent + 1);
-  if (kind.test.observe(surprise)) {
-    const std::size_t since = std::min<std::size_t>(kind.test.since(), kind.recent.size());
+  if (const auto changed = alarm(kind, surprise, fresh)) {
+    const std::size_t since = std::min(*changed, kind.recent.size());
     kind.recent.erase(kind.recent.begin(), kind.recent.end() - static_cast<std::ptrdiff_t>(since));
     kind.since = static_cast<std::uint32_t>(since);
     learn_anew(kind);

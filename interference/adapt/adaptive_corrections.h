@@ -18,7 +18,8 @@ namespace starling {
 
 /// Corrections that adapt to other hardware. While the network's intervals hold on a kind of GPU
 /// they are Residuals, to the bit. Once the surprises there have been too large for too long
-/// (PageHinkley) everything that was learned of jobs that share a GPU of that kind is put aside:
+/// (PageHinkley; of jobs beside others of whom little is known yet, or of those that are known)
+/// everything that was learned of jobs that share a GPU of that kind is put aside:
 /// from then on MixedEffects answers, which begins at the prior, the meta-initialisation, with its
 /// wide intervals, and learns first what was measured since the change, of the last kRecent. How far
 /// this change is from the prior, in its deviations, is told by the evidence: of kWidths the one
@@ -64,7 +65,10 @@ class AdaptiveCorrections final : public Corrections {
     double log_ratio = 0, more = 0;
   };
   struct Kind {
-    PageHinkley test;
+    /// Of jobs of which little is known yet, and of all others: what runs for hours is measured
+    /// again and again, is no surprise any more, and would drown the others.
+    PageHinkley fresh, known;
+    std::uint32_t fresh_for = 0;  ///< measurements, of both, for which the former's sum is above 0
     std::deque<Sample> recent;
     std::optional<MixedEffects> effects;
     std::uint32_t since = 0;  ///< measurements that the effects were made of, at most kRecent + 1
@@ -84,6 +88,8 @@ class AdaptiveCorrections final : public Corrections {
   }
   /// The effects are made anew of what is recent, with the likeliest width.
   void learn_anew(Kind& kind);
+  /// Measurements since the change, if there is an alarm. `fresh`: little is known of it yet.
+  [[nodiscard]] static std::optional<std::size_t> alarm(Kind& kind, double surprise, bool fresh);
   [[nodiscard]] std::uint64_t hash_with(std::uint64_t weights) const;
 
   ShiftPrior prior_;

@@ -146,3 +146,14 @@ TEST_CASE("it goes on after a restart as if there had been none; damaged bytes c
   }
   CHECK(untouched.observed() == 0);
 }
+
+TEST_CASE("pairs that run for hours and are known do not drown what is found of new ones") {
+  AdaptiveCorrections adaptive = corrections();
+  int pairs = 0;
+  for (std::uint32_t victim = 0; victim < kTypes && !adaptive.adapted(kKnown); ++victim, ++pairs) {
+    const Meeting m = meeting(victim, (victim + 5) % kTypes);
+    for (int i = 0; i < 40; ++i) adaptive.observe({&m, 1}, -0.5 + 0.01 * (i % 3));
+  }
+  CHECK(adaptive.adapted(kKnown));
+  CHECK(pairs <= 6);
+}

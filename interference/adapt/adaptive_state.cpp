@@ -61,8 +61,11 @@ std::vector<std::byte> AdaptiveCorrections::state(std::uint64_t weights) const {
   for (const auto& [number, kind] : kinds_) {
     put_word(out, number);
     put_word(out, kind.effects ? 1 : 0);
-    put_number(out, kind.test.sum());
-    put_word(out, kind.test.since());
+    for (const PageHinkley* test : {&kind.fresh, &kind.known}) {
+      put_number(out, test->sum());
+      put_word(out, test->since());
+    }
+    put_word(out, kind.fresh_for);
     put_word(out, kind.since);
     put_word(out, kind.recent.size());
     for (const Sample& sample : kind.recent) {
@@ -99,8 +102,11 @@ Status AdaptiveCorrections::restore(std::span<const std::byte> state, std::uint6
   for (std::uint64_t left = word_of(state, 5); left > 0 && in.ok(); --left) {
     Kind& kind = kinds[static_cast<std::uint8_t>(in.next())];
     const bool adapted = in.next() != 0;
-    const double sum = in.number();
-    kind.test.restore(sum, static_cast<std::uint32_t>(in.next()));
+    for (PageHinkley* test : {&kind.fresh, &kind.known}) {
+      const double sum = in.number();
+      test->restore(sum, static_cast<std::uint32_t>(in.next()));
+    }
+    kind.fresh_for = static_cast<std::uint32_t>(in.next());
     kind.since = static_cast<std::uint32_t>(in.next());
     const std::uint64_t samples = in.next();
     if (samples > kRecent) return invalid("altered");

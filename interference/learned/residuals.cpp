@@ -196,6 +196,11 @@ Status Residuals::restore(std::span<const std::byte> state, std::uint64_t weight
   beliefs_ = std::move(beliefs);
   observed_ = word_of(state, 2);
   drifts_ = word_of(state, 3);
+  const std::uint64_t key = word_of(state, 5);
+  drifted_.victim = static_cast<std::uint16_t>(key >> 32U);
+  drifted_.other = static_cast<std::uint16_t>(key >> 16U & 0xFFFFU);
+  drifted_.kind = static_cast<std::uint8_t>(key >> 8U & 0xFFU);
+  drifted_.relation = static_cast<Relation>(key & 0xFFU);
   return done();
 }
 
