@@ -43,11 +43,12 @@ struct RankOptions {
 /// Rigid jobs (not elastic) have all their workers or none and, once they run, are stopped for nobody
 /// unless they say what a stop costs them (RunDetails::save, restore). A gang that no type of the
 /// partition can hold gets GPUs of several types before all others once it has waited ten minutes.
-/// Nobody waits for ever: who has been without GPUs for the part w
-/// of its patience, in all, is aged by w^3 (RankJob::aged); to the power of 3, because age in
-/// proportion to the wait lets long jobs pass short ones hours before anybody need worry.
+/// Nobody waits for ever: who has been without GPUs for the part w of its patience, in all, is aged
+/// by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long jobs
+/// pass short ones hours before anybody need worry.
 ///
-/// Over partitions: PriceRouting, and OverflowRouting for whom a round leaves out.
+/// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
+/// round leaves out.
 class RankPolicy final : public Policy {
  public:
   explicit RankPolicy(const RankOptions& options);

@@ -46,7 +46,7 @@ class RankCurves {
   [[nodiscard]] std::uint64_t version(const View& view);
 
  private:
-  /// Model, GPUs per worker, workers asked for, least, most, CPUs, memory, GPU types.
+  /// Model, GPUs per worker, workers asked for, least, most, CPUs, memory, GPU types, details.
   using Kind = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
                           double, double, std::vector<std::string>, RunDetails>;
   Memo<Kind, std::shared_ptr<const RankSpeeds>> known_;
