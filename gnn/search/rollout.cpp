@@ -139,8 +139,10 @@ void Rollout::depart() {
     STARLING_CHECK(at != running_rows_.end());
     running_.erase(running_.begin() + (at - running_rows_.begin()));
     running_rows_.erase(at);
-    const IndexRange mine = gpus_->gpus();
-    std::erase_if(job.gpus, [mine](GpuId gpu) { return !mine.contains(gpu.value); });
+    // A gang over partitions that is being stopped may have let go here already, and still be seen.
+    std::erase_if(job.gpus, [this](GpuId gpu) {
+      return !gpus_->gpus().contains(gpu.value) || gpus_->tenants(gpu) == 0;
+    });
     gpus_->give_back(job.gpus);
     for (const std::uint32_t server : job.servers) std::erase(on_server_[server], end.row);
     settle(end.row);

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "base/counted.h"
-#include "policies/parts/evict.h"
 #include "policies/partitions/co_allocation.h"
+#include "policies/parts/evict.h"
 #include "workload/requirements.h"
 
 namespace starling {
@@ -72,9 +72,8 @@ std::set<JobId> named_in(std::span<const Decision> decisions) {
 }  // namespace
 
 bool OverPartitions::is_away(const View& view, const JobView& job) {
-  return std::ranges::any_of(job.placement, [&](GpuId gpu) {
-    return !view.gpus.gpus().contains(gpu.value);
-  });
+  return std::ranges::any_of(job.placement,
+                             [&](GpuId gpu) { return !view.gpus.gpus().contains(gpu.value); });
 }
 
 Placement OverPartitions::part_here(const View& view, const JobView& job) {
@@ -85,6 +84,9 @@ Placement OverPartitions::part_here(const View& view, const JobView& job) {
 
 bool OverPartitions::is_called_home(const View& view, const JobView& job) const {
   if (!grows_ || !job.spec->elastic() || job.blocked) return false;
+  if (!std::ranges::all_of(part_here(view, job),
+                           [&](GpuId gpu) { return view.gpus.tenants(gpu) > 0; }))
+    return false;
   if (!view.waiting.empty()) return true;
   return std::ranges::any_of(view.others, [&](const RemoteDigest& digest) {
     return digest.waiting > 0 && std::ranges::any_of(job.placement, [&](GpuId gpu) {
@@ -114,11 +116,9 @@ OverPartitions::Growth OverPartitions::best_growth(const ElasticCall& call,
     }
     std::ranges::sort(all);
     const double gained_s = division.gained_s(call, share, all, seconds(round_)) - costs_s;
-    const double gain =
-        gained_s / static_cast<double>(all.size() - share.job->placement.size());
+    const double gain = gained_s / static_cast<double>(all.size() - share.job->placement.size());
     if (gain <= best.gain) continue;
-    best = {&share, here, static_cast<std::uint32_t>(all.size() / worker), gained_s,
-            gain};
+    best = {&share, here, static_cast<std::uint32_t>(all.size() / worker), gained_s, gain};
   }
   return best;
 }
@@ -129,8 +129,9 @@ void OverPartitions::forget(Instant now) {
 
 void OverPartitions::note_called(const View& view, const JobView& job) {
   const char* where = view.waiting.empty() ? "in a partition that it has GPUs of" : "here";
-  notes_[job.spec->id] = {later(view.now, kRest * round_),
-                          std::string("called home from other partitions: somebody waits ") + where};
+  notes_[job.spec->id] = {
+      later(view.now, kRest * round_),
+      std::string("called home from other partitions: somebody waits ") + where};
 }
 
 std::vector<std::string> OverPartitions::explain(JobId job) const {
@@ -161,8 +162,8 @@ void OverPartitions::grow(const ElasticCall& call, const Division& division,
   for (std::size_t n = 0; n < kMostGrow && !may.empty(); ++n) {
     Growth best;
     for (const ElasticShare* share : may) {
-      Growth found = best_growth(call, division, *share, left,
-                                 spare.at(type_of(view, share->job->placement)));
+      Growth found =
+          best_growth(call, division, *share, left, spare.at(type_of(view, share->job->placement)));
       if (found.gain > best.gain) best = std::move(found);
     }
     if (best.share == nullptr) return;
@@ -195,7 +196,8 @@ void OverPartitions::start(const ElasticCall& call, std::span<const ElasticShare
     Placement here = place_workers(planned, static_cast<std::uint32_t>(share.most * worker),
                                    job.gpus_per_worker, {});
     std::size_t room = here.size() / worker;
-    for (const SparePart& part : spare_elsewhere(view, GpuTypeId{})) room += part.guess.size() / worker;
+    for (const SparePart& part : spare_elsewhere(view, GpuTypeId{}))
+      room += part.guess.size() / worker;
     if (room < share.least) continue;
     const auto workers = static_cast<std::uint32_t>(std::min<std::size_t>(room, share.most));
     notes_[job.id] = {later(view.now, until_next_round(job.id, share.job->failed_rounds)),

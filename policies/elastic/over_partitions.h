@@ -52,8 +52,8 @@ class OverPartitions {
             std::span<const ElasticShare> runners, const Occupancy& planned,
             std::vector<Decision>& out);
   /// At a round: one of `waits`, jobs that wait, starts. Adds a Spread, or nothing.
-  void start(const ElasticCall& call, std::span<const ElasticShare> waits,
-             const Occupancy& planned, std::vector<Decision>& out);
+  void start(const ElasticCall& call, std::span<const ElasticShare> waits, const Occupancy& planned,
+             std::vector<Decision>& out);
 
  private:
   struct Growth {

@@ -138,6 +138,7 @@ TEST_CASE("a gang is called home once somebody waits here or where its other GPU
   JobView gang;
   gang.spec = &spread.spec;
   gang.placement = {GpuId{3}, GpuId{4}, GpuId{20}};
+  seen.gpus.take(Placement{GpuId{3}, GpuId{4}});
   const OverPartitions over(std::chrono::seconds(600), true);
   CHECK(OverPartitions::is_away(seen.view(), gang));
   CHECK(OverPartitions::part_here(seen.view(), gang) == Placement{GpuId{3}, GpuId{4}});
@@ -154,6 +155,11 @@ TEST_CASE("a gang is called home once somebody waits here or where its other GPU
     seen.waiting.resize(1);
     seen.waiting.front().spec = &waits.spec;
     CHECK(over.is_called_home(seen.view(), gang));
+  }
+  SUBCASE("not one that has let go here") {
+    seen.gpus.give_back(Placement{GpuId{4}});
+    seen.digest.waiting = 1;
+    CHECK_FALSE(over.is_called_home(seen.view(), gang));
   }
   SUBCASE("not one that can have no other size") {
     TraceJob rigid = spread;

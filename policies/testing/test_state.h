@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -120,6 +122,35 @@ inline std::string placement_fault(const TestHome& home, const JobSpec& spec,
     if (!home.gpus.has_room(placement[i])) return "GPU is taken";
   }
   return {};
+}
+
+/// What there is beside homes and jobs.
+struct TestScene {
+  const Topology& topology;
+  const SpeedModel& speed;
+  Instant now;
+};
+
+/// `gpus` for a gang of home `h`, `local` of them there, the rest as the others offer them. Nothing:
+/// those are too few, or `wrong` says what is wrong with an offer.
+inline std::optional<Placement> gather(const TestScene& scene, const std::vector<TestHome>& homes,
+                                       const std::vector<TestJob>& jobs, std::uint32_t h,
+                                       const JobSpec& spec, Placement local, std::size_t gpus,
+                                       std::string& wrong) {
+  for (std::uint32_t o = 0; o < homes.size(); ++o) {
+    const auto want = static_cast<std::uint32_t>(gpus - std::min(gpus, local.size()));
+    if (o == h || want == 0) continue;
+    const TestViews v(homes, jobs, o, scene.now);
+    const View view{scene.topology, homes[o].gpus, v.waiting, v.running,
+                    v.others,       scene.speed,   scene.now, AgentId{o}};
+    const Placement part =
+        homes[o].policy->offer(view, want, spec.gpus_per_worker, demand_of(spec));
+    wrong = part.size() > want ? "bad offer" : placement_fault(homes[o], spec, part);
+    if (!wrong.empty()) return std::nullopt;
+    local.insert(local.end(), part.begin(), part.end());
+  }
+  std::sort(local.begin(), local.end());
+  return local.size() == gpus ? std::optional(std::move(local)) : std::nullopt;
 }
 
 /// What is wrong with its size or its GPU types. Elastic policies may give a job any size that it

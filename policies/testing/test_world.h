@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <optional>
 #include <queue>
 #include <set>
 #include <string>
@@ -331,55 +330,32 @@ class TestWorld {
     if (j == jobs.size() || !placement_is_good(h, jobs[j].spec, d.local)) return false;
     if (homes_.size() == 1) fault("spreads a job, but is alone");
     ++spreads;
-    const std::size_t gang = gang_gpus(jobs[j].spec, d.allocation);
-    if (!may_have_size(jobs[j].spec, gang, d.allocation))
-      return fault("not the gang's size"), false;
-    const auto all = gather(h, jobs[j].spec, d.local, gang);
-    if (!all) {
-      ++jobs[j].failed_rounds;
-      return false;
-    }
+    if (spread(h, j, d.local, d.allocation, gang_gpus(jobs[j].spec, d.allocation))) return true;
+    ++jobs[j].failed_rounds;
+    return false;
+  }
+
+  /// Starts it on `gpus` GPUs, `local` of them here. False: the others have not enough.
+  bool spread(std::uint32_t h, std::size_t j, const Placement& local, const Allocation& how,
+              std::size_t gpus) {
+    if (!may_have_size(jobs[j].spec, gpus, how)) return fault("not the gang's size"), false;
+    std::string wrong;
+    const auto all =
+        gather({topology_, speed(), now_}, homes_, jobs, h, jobs[j].spec, local, gpus, wrong);
+    if (!passes(wrong) || !all) return false;
     ++spread_starts;
-    start(j, *all, says_size_alone(d.allocation) ? Allocation{} : d.allocation);
+    start(j, *all, says_size_alone(how) ? Allocation{} : how);
     return true;
   }
 
-  /// `gpus` for a gang of home h, `local` of them there, the rest as the others offer them.
-  std::optional<Placement> gather(std::uint32_t h, const JobSpec& spec, const Placement& local,
-                                  std::size_t gpus) {
-    Placement all = local;
-    for (std::uint32_t o = 0; o < homes_.size(); ++o) {
-      const auto want = static_cast<std::uint32_t>(gpus - std::min(gpus, all.size()));
-      if (o == h || want == 0) continue;
-      const TestViews v(homes_, jobs, o, now_);
-      const View view{topology_, homes_[o].gpus, v.waiting, v.running,
-                      v.others,  speed(),        now_,      AgentId{o}};
-      const Placement part =
-          homes_[o].policy->offer(view, want, spec.gpus_per_worker, demand_of(spec));
-      if (part.size() > want || !placement_is_good(o, spec, part))
-        return fault("bad offer"), std::nullopt;
-      all.insert(all.end(), part.begin(), part.end());
-    }
-    std::sort(all.begin(), all.end());
-    return all.size() == gpus ? std::optional(all) : std::nullopt;
-  }
-
-  /// A job becomes a gang over several partitions, or one of another size; where the others have
-  /// not enough it waits.
+  /// The job stops and becomes a gang of that size; where the others have not enough it waits.
   bool spread_again(std::uint32_t h, std::size_t j, const Resize& d, std::size_t gpus) {
     if (homes_.size() == 1) fault("spreads a job, but is alone");
-    if (!may_have_size(jobs[j].spec, gpus, d.allocation))
-      return fault("not the gang's size"), false;
     stop(j);
     ++resizes;
-    if (placement_is_good(h, jobs[j].spec, d.placement)) {
-      if (const auto all = gather(h, jobs[j].spec, d.placement, gpus)) {
-        ++spread_starts;
-        start(j, *all, says_size_alone(d.allocation) ? Allocation{} : d.allocation);
-        return true;
-      }
-    }
-    homes_[h].waiting.emplace(jobs[j].order, j);
+    if (!placement_is_good(h, jobs[j].spec, d.placement) ||
+        !spread(h, j, d.placement, d.allocation, gpus))
+      homes_[h].waiting.emplace(jobs[j].order, j);
     return true;
   }
 
