@@ -7,6 +7,25 @@
 #   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
 #   are IN_ORDER, a file of one includes only from it and from those before it.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
+# starling_by_folder(TARGET file...): with STARLING_BY_FOLDER, the sources of one folder are one compilation: headers and
+# templates are read once for all of them. So no two sources of a folder may call different things by one name. In
+# groups of a number of files each new file would make other groups. starling_alone(file...), before the library: these
+# have such names all the same.
+function(starling_alone)
+  set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+function(starling_by_folder target)
+  if(NOT STARLING_BY_FOLDER)
+    return()
+  endif()
+  foreach(file ${ARGN})
+    cmake_path(GET file PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" group)
+    set_source_files_properties(${file} PROPERTIES UNITY_GROUP "${group}")
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
+
 function(starling_library name)
   cmake_parse_arguments(arg "IN_ORDER;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
@@ -23,6 +42,7 @@ function(starling_library name)
     add_library(starling_${name} STATIC ${files})
     target_compile_options(starling_${name} PRIVATE ${STARLING_WARNINGS})
     target_link_libraries(starling_${name} PRIVATE ${arg_PRIVATE_NEEDS})
+    starling_by_folder(starling_${name} ${files})
   else()
     add_library(starling_${name} INTERFACE)
     set(kind INTERFACE)
@@ -53,6 +73,7 @@ function(starling_test name)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp ${arg_FILES})
   target_compile_options(${name} PRIVATE ${STARLING_WARNINGS})
   target_link_libraries(${name} PRIVATE ${arg_NEEDS} starling::base doctest::doctest)
+  starling_by_folder(${name} ${arg_FILES})
   add_test(NAME ${name} COMMAND ${name} "--test-suite-exclude=published data")
   set(label quick)
   if(arg_SLOW)
