@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Faults of disks: F13 to F16. A journal is SQLite or etcd in the real program: a batch is there as
 // a whole or not at all, and damage is found when it is read.
+#include <algorithm>
 #include <cstring>
 
 #include "base/hash.h"
@@ -106,12 +107,13 @@ void ChaosFaults::restore(World& world, Rng& rng, Dose) {
     return run_old_copy(world, AgentId{node.value - 1}, backups_.extract(made).mapped().of);
   const std::uint32_t executor = executor_of(node);
   const AgentId owner{executor / executors_each_};
-  // It may have been down all the time.
-  if (!world.knows_newer(owner, executor, copy.of)) return;
+  // It may have been down all the time, or be an old copy itself.
+  if (world.is_old_copy(owner) || !world.knows_newer(owner, executor, copy.of)) return;
   const World::Backup backup = backups_.extract(made).mapped().of;
   // As with a new disk: what an owner of long ago says would find nobody who knows a later one.
   if (world.retired(executor) || world.any_deposed_speaks(owner)) return;
   ++counts_["F15-restored: an executor"];
+  set_back_.insert(node);
   world.restore_executor(executor, backup);
   went_down(node);
   bring_back_in(world, node, from_seconds(10 * rng.uniform()));
@@ -128,6 +130,9 @@ Duration ChaosFaults::times_heard() const { return 20 * knobs_.timers.heartbeat;
 void ChaosFaults::run_old_copy(World& world, AgentId agent, const World::Backup& backup) {
   const NodeId node = agent_node(agent);
   if (cut_off(world, node) || world.any_deposed(agent)) return;
+  // An executor that does not know yet that it is an old copy would take this one for the newest.
+  const auto is_its = [&](NodeId id) { return executor_of(id) / executors_each_ == agent.value; };
+  if (std::ranges::any_of(set_back_, is_its)) return;
   ++counts_["F15-restored: an agent"];
   const Duration roll_call = 4 * knobs_.timers.heartbeat;
   went_down(node);

@@ -213,6 +213,7 @@ class ChaosFaults final : public FaultScript {
         kNever;  ///< more had been written than it has, and since then others heard it
   };
   std::map<NodeId, Copy> backups_;
+  std::set<NodeId> set_back_;  ///< executors on old copies that have not been told so
   std::optional<Loss> loss_;
   bool owner_lost_ = false;  // once in a run: it takes most of it
   std::set<ServerId> servers_gone_;

@@ -77,6 +77,7 @@ void ChaosFaults::stopped(World& world, NodeId node) {
       if (w.executor(executor_of(node)) != nullptr || w.retired(executor_of(node))) return;
       ++counts_["F15-restored: loss accepted"];
       w.accept_loss(executor_of(node));
+      set_back_.erase(node);
       down_.erase(node);
       bring_back(w, node);
     });
@@ -144,6 +145,7 @@ void ChaosFaults::lose_host(World& world, Rng& rng, Dose) {
   if (disk) ++counts_["F20-host: with its disk"];
   world.lose_host(executor, disk);
   const NodeId node = executor_node(executor);
+  if (disk) set_back_.erase(node);
   if (went_down(node)) bring_back_in(world, node, outage(rng));
 }
 
@@ -162,6 +164,7 @@ void ChaosFaults::retire(World& world, Rng& rng, Dose) {
   for (std::uint32_t s = servers.first; s < servers.last; ++s) servers_gone_.insert(ServerId{s});
   world.retire(executor);
   down_.erase(node);
+  set_back_.erase(node);
 }
 
 /// Of a host: what the next life of an owner reads there. A dead battery says 1970.
