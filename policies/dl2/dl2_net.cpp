@@ -31,12 +31,8 @@ std::size_t likeliest(std::span<const float> scores, std::span<const std::uint8_
   return best;
 }
 
-std::size_t drawn(std::span<const float> scores, std::span<const std::uint8_t> mask,
-                  double temperature, double u) {
-  std::vector<float> flatter(scores.begin(), scores.end());
-  for (float& score : flatter) score /= static_cast<float>(temperature);
-  const auto chances = masked_softmax(flatter, mask);
-  std::size_t at = scores.size() - 1;
+std::size_t drawn(std::span<const double> chances, double u) {
+  std::size_t at = chances.size() - 1;
   for (std::size_t i = 0; i < chances.size(); ++i) {
     if (chances[i] <= 0) continue;
     at = i;
@@ -131,23 +127,24 @@ std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot, double temperature,
     const double bounded = std::clamp(static_cast<double>(score), -1e4, 1e4);
     score = static_cast<float>(std::round(bounded * kUnits) / kUnits);
   }
-  const std::size_t best =
-      temperature > 0 ? drawn(all, allowed, temperature, rng.uniform()) : likeliest(all, allowed);
+  const bool draws = temperature >= kColdest;
+  const auto chances = masked_softmax(all, allowed, draws ? temperature : 1);
+  const std::size_t best = draws ? drawn(chances, rng.uniform()) : likeliest(all, allowed);
   Dl2Choice choice;
-  choice.probability = masked_softmax(all, allowed)[best];
+  choice.probability = chances[best];
   const std::size_t of_block = shape_.actions() - 1;
   if (best + 1 < all.size()) choice.action = slot.action_of(best / of_block, best % of_block);
   return choice;
 }
 
 std::vector<double> masked_softmax(std::span<const float> scores,
-                                   std::span<const std::uint8_t> mask) {
+                                   std::span<const std::uint8_t> mask, double temperature) {
   double most = -INFINITY, sum = 0;
   for (std::size_t i = 0; i < scores.size(); ++i)
     if (mask[i]) most = std::max(most, static_cast<double>(scores[i]));
   std::vector<double> out(scores.size(), 0.0);
   for (std::size_t i = 0; i < scores.size(); ++i)
-    if (mask[i]) sum += out[i] = std::exp(static_cast<double>(scores[i]) - most);
+    if (mask[i]) sum += out[i] = std::exp((static_cast<double>(scores[i]) - most) / temperature);
   for (double& p : out) p /= sum;
   return out;
 }

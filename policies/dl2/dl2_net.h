@@ -16,7 +16,7 @@ namespace starling {
 /// How sure a net was of what it chose.
 struct Dl2Choice {
   std::optional<Dl2Action> action;  ///< nothing: no more for anybody
-  double probability = 1;
+  double probability = 1;  ///< with which it was drawn; of the likeliest that at temperature 1
 };
 
 /// The shape that a file of weights says that it is of: notes `types`, names with commas between
@@ -32,11 +32,13 @@ class Dl2Net {
   /// `invalid` and `not_found` say what is wrong with the weights.
   [[nodiscard]] static Result<Dl2Net> make(const Weights& weights);
   [[nodiscard]] const Dl2Shape& shape() const noexcept { return shape_; }
+  /// Scores are told apart by 1/4096: any colder, and what is not the likeliest is not drawn.
+  static constexpr double kColdest = 1e-3;
 
   /// First of a slot: all blocks are scored.
   void look(const Dl2Slot& slot);
   /// What comes next: the likeliest, or drawn from the softmax over scores / `temperature`, if that is
-  /// above 0. Nothing: the net answers no numbers.
+  /// at least kColdest. Nothing: the net answers no numbers.
   [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, double temperature,
                                                 Rng& rng) const;
   /// After `action` was taken: its block is scored anew.
@@ -56,8 +58,10 @@ class Dl2Net {
 [[nodiscard]] Result<Dl2Head> dl2_head_of(const Weights& weights, const Dl2Shape& shape,
                                           Dl2Head::Kind kind);
 
-/// The softmax over the scores that `mask` lets through, which are finite; 0 for the others.
+/// The softmax over scores / `temperature`, of those that `mask` lets through, which are finite; 0 for
+/// the others.
 [[nodiscard]] std::vector<double> masked_softmax(std::span<const float> scores,
-                                                 std::span<const std::uint8_t> mask);
+                                                 std::span<const std::uint8_t> mask,
+                                                 double temperature = 1);
 
 }  // namespace starling
