@@ -29,7 +29,8 @@ struct Dl2Example {
 /// incumbent, whose workers it takes, with the servers that the incumbent would have them with.
 ///
 /// Between rounds, when jobs start on what is free, they are shared out the same way among
-/// themselves, and nothing is learned of it. What a net cannot answer the incumbent divides.
+/// themselves, and nothing is learned of it. What a net cannot answer the incumbent divides. A job
+/// that goes with no GPU type of the partition has no part in it.
 class Dl2Division final : public Division {
  public:
   struct Parts {
@@ -54,6 +55,7 @@ class Dl2Division final : public Division {
                                                       std::uint32_t workers) const override {
     return place_on_fastest(call, gpus, job, workers);
   }
+  void fell_short(JobId job, std::uint32_t workers) override;
   [[nodiscard]] Allocation allocation(const ElasticCall& call, const JobSpec& job,
                                       const Placement& placement) const override;
   [[nodiscard]] bool reallocates() const override { return true; }
@@ -71,16 +73,22 @@ class Dl2Division final : public Division {
 
  private:
   struct Note {  // of the last division
+    enum class Kind : std::uint8_t { shared, beyond_window, of_no_type_here };
     TaskCounts tasks;
     std::uint32_t asked_for = 0;  // inferences that were about it
     double least_sure = 1;        // the probability of the least likely of these
     const char* by = "";
+    Kind kind = Kind::shared;
+    std::optional<std::uint32_t> placed;  // workers that have a place, where fewer than `tasks`
   };
   struct Account {  // of work, when the slot began
     double left_s = 0, whole_s = 0;
   };
   [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, bool learns);
+  void divide_here(const ElasticCall& call, const ElasticCapacity& all, const ElasticCapacity& left,
+                   std::vector<ElasticShare>& shares);
   bool share_out(Dl2Slot& slot, bool learns);
+  [[nodiscard]] std::uint32_t servers_with(const JobSpec& job, std::uint32_t workers) const;
   void follow_incumbent(const ElasticCall& call, const ElasticCapacity& all,
                         const ElasticCapacity& left, std::vector<ElasticShare>& shares, bool round);
   void show_increments(Dl2Slot slot, const std::map<JobId, TaskCounts>& wanted) const;

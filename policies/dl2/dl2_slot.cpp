@@ -42,10 +42,14 @@ std::size_t Dl2Shape::type_of(std::string_view model) const {
 
 Dl2Slot::Dl2Slot(const Dl2Shape& shape, const ElasticCall& call, const ElasticCapacity& all,
                  const ElasticCapacity& left, std::span<const ElasticShare> shares, double slot_s,
-                 std::size_t most)
+                 std::size_t most, std::span<const std::uint32_t> servers)
     : shape_(&shape), all_(all), left_(left) {
-  for (const ElasticShare& share : shares.first(std::min(shares.size(), most)))
-    members_.push_back(member_of(share, call.view.now, slot_s));
+  STARLING_CHECK(servers.empty() || servers.size() == shares.size());
+  for (std::size_t i = 0; i < std::min(shares.size(), most); ++i) {
+    Dl2Member& member = members_.emplace_back(member_of(shares[i], call.view.now, slot_s));
+    if (!servers.empty() && member.tasks.workers > 0 && member.most_servers > 0)
+      member.tasks.servers = servers[i];
+  }
 }
 
 Dl2Slot::Needs Dl2Slot::needs_of(const Dl2Member& member, TaskCounts more) const {

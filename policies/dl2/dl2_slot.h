@@ -56,9 +56,10 @@ class Dl2Slot {
  public:
   /// `shares` in the order of the window; those that have workers already begin with these.
   /// `slot_s`: how long a slot is. `most`: jobs that there are to be seen; others get nothing.
+  /// `servers`: of each share that has workers, its servers; empty: as many as it asks for.
   Dl2Slot(const Dl2Shape& shape, const ElasticCall& call, const ElasticCapacity& all,
           const ElasticCapacity& left, std::span<const ElasticShare> shares, double slot_s,
-          std::size_t most);
+          std::size_t most, std::span<const std::uint32_t> servers = {});
 
   /// Workers and servers of those that have none yet.
   void begin();

@@ -67,6 +67,9 @@ class Division {
   [[nodiscard]] virtual std::optional<Placement> choose(const ElasticCall& call,
                                                         const Occupancy& gpus,
                                                         const ElasticShare& share) const;
+  /// There is a place for so many workers of a job only, fewer than the last divide() gave it; 0:
+  /// for none. What that leaves may be divided once more, among those that got something.
+  virtual void fell_short(JobId, std::uint32_t /*workers*/) {}
   /// How the job runs on those GPUs; as it asks unless overridden.
   [[nodiscard]] virtual Allocation allocation(const ElasticCall&, const JobSpec&,
                                               const Placement&) const {

@@ -187,7 +187,11 @@ std::vector<std::optional<Placement>> ElasticPolicy::find_places(const View& vie
     const JobSpec& job = *share.job->spec;
     to[i] = division_->choose(call(view), planned, share);
     const auto has = to[i] ? static_cast<std::uint32_t>(to[i]->size()) / job.gpus_per_worker : 0;
-    if (has < share.workers) share.most = share.workers = has, fell_short = true;
+    if (has < share.workers) {
+      share.most = share.workers = has;
+      division_->fell_short(job.id, has);
+      fell_short = true;
+    }
     left.cpus -= cpus_of_worker(job) * has;
     if (to[i]) planned.take(*to[i], demand_of(job));
   }
