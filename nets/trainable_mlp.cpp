@@ -47,6 +47,13 @@ TrainableMlp::TrainableMlp(std::vector<std::uint32_t> widths, Rng& rng)
 
 Result<TrainableMlp> TrainableMlp::make(const Weights& weights, const std::string& prefix) {
   if (const auto runs = Mlp::make(weights, prefix); !runs) return runs.error();
+  if (const std::string activation = weights.note(prefix + "activation", "relu");
+      activation != "relu")
+    return {Errc::invalid, "note " + prefix + "activation is '" + activation +
+                               "'; a net that learns has relu between its layers"};
+  if (weights.tensors.contains(prefix + "input.mean"))
+    return {Errc::invalid, "there is a tensor " + prefix +
+                               "input.mean; a net that learns takes its inputs as they are"};
   std::vector<std::uint32_t> widths;
   for (std::size_t i = 0;; ++i) {
     const auto at = weights.tensors.find(prefix + std::to_string(i) + ".weight");

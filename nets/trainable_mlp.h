@@ -23,7 +23,8 @@ class TrainableMlp {
   /// Widths from the inputs to the outputs, at least two, none 0. Weights are drawn with a standard
   /// deviation of sqrt(2 / inputs of the layer) (He 2015), of the last layer a tenth of that.
   TrainableMlp(std::vector<std::uint32_t> widths, Rng& rng);
-  /// Of tensors as Mlp reads them; moments are 0. `not_found` or `invalid` names the tensor.
+  /// Of tensors as Mlp reads them; moments are 0. `not_found` or `invalid` names the tensor, or the
+  /// note or tensor of what it cannot do: another activation, inputs that are normalised.
   [[nodiscard]] static Result<TrainableMlp> make(const Weights& weights, const std::string& prefix);
   /// As Mlp reads them.
   void put(Weights& weights, const std::string& prefix) const;

@@ -69,6 +69,14 @@ TEST_CASE("what it learned runs in an Mlp, and is read back as it was") {
     CHECK(out[i] == doctest::Approx(expected[i]).epsilon(1e-5));
     CHECK(again[i] == expected[i]);
   }
+  Weights other = weights;
+  other.notes["actor.activation"] = "tanh";
+  CHECK(TrainableMlp::make(other, "actor.").error().message.find("has relu between") !=
+        std::string::npos);
+  other = weights;
+  other.tensors["actor.input.mean"] = other.tensors["actor.input.scale"] = {{4}, {1, 1, 1, 1}};
+  CHECK(TrainableMlp::make(other, "actor.").error().message.find("tensor actor.input.mean") !=
+        std::string::npos);
   weights.tensors.erase("actor.1.bias");
   CHECK(TrainableMlp::make(weights, "actor.").error().message.find("actor.1.bias") !=
         std::string::npos);

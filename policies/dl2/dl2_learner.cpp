@@ -12,6 +12,7 @@ namespace {
 constexpr double kLongestGradient = 1;
 constexpr double kMeanOver = 100;  // slots
 constexpr double kLeastChance = 1e-12;
+constexpr std::uint64_t kMostSteps = 1'000'000'000'000;
 constexpr std::uint64_t kCriticStream = 2, kSlotStream = 3, kBatchStream = 4;
 
 Dl2Head fresh_critic(const Dl2Shape& shape, const Dl2Head& actor, std::uint64_t seed) {
@@ -216,11 +217,10 @@ bool Dl2Learner::learn() {
 }
 
 void Dl2Learner::update() {
-  if (replay_.size() == 0) return;
+  if (replay_.size() < (options_.replayed ? options_.batch : 1)) return;
   Rng rng = Rng(seed_).fork(kBatchStream).fork(updates_++);
   std::vector<const Dl2Transition*> batch;
   if (options_.replayed) {
-    if (replay_.size() < options_.batch) return;
     for (std::size_t i = 0; i < options_.batch; ++i)
       batch.push_back(&replay_[rng.below(static_cast<std::uint32_t>(replay_.size()))]);
   } else {
@@ -384,6 +384,9 @@ void Dl2Learner::restore(MemoryReader& in) {
   const auto critic = floats(in, critic_.net().parameters().size());
   const std::uint64_t steps = in.word();
   auto first = floats(in, actor.size()), second = floats(in, actor.size());
+  // Adam takes roots of second moments, and powers by its steps.
+  if (std::ranges::any_of(second, [](float moment) { return moment < 0; })) in.fail();
+  if (std::max({slots, updates, steps}) > kMostSteps) in.fail();
   if (!in.whole()) return;
   slots_ = slots, updates_ = updates, mean_reward_ = mean;
   std::ranges::copy(actor, actor_.net().parameters().begin());

@@ -120,6 +120,40 @@ TEST_CASE("the same seed learns the same, and what is kept goes on from where it
   }
 }
 
+TEST_CASE("what is too little for a batch is no update") {
+  Dl2Learner learner = learner_of(quick());
+  const std::uint64_t before = learner.weights().hash();
+  Dl2Trail trail;
+  play(learner, trail, 2);  // of six actions at most, where a batch is of 64
+  CHECK(learner.updates() == 0);
+  CHECK(learner.weights().hash() == before);
+  play(learner, trail, 40);
+  CHECK(learner.updates() > 0);
+  CHECK(learner.updates() < 40);
+}
+
+TEST_CASE("moments that Adam cannot have are not taken") {
+  Dl2Learner learner = learner_of(quick());
+  Dl2Trail trail;
+  play(learner, trail, 40);
+  MemoryWriter out;
+  learner.save(out);
+  std::vector<std::byte> bytes = out.bytes();
+  MemoryReader head(bytes);
+  for (int i = 0; i < 3; ++i) (void)head.word();
+  const std::size_t moments = 2 * ((head.word() + 1) / 2);  // words
+  SUBCASE("a negative square") { bytes[bytes.size() - 5] = std::byte{0xBF}; }
+  SUBCASE("more steps than anybody does") {
+    for (std::size_t i = 1; i <= 8; ++i) bytes[bytes.size() - 8 * moments - i] = std::byte{0xFF};
+  }
+  Dl2Learner fresh = learner_of(quick());
+  const std::uint64_t before = fresh.weights().hash();
+  MemoryReader in(bytes);
+  fresh.restore(in);
+  CHECK(!in.whole());
+  CHECK(fresh.weights().hash() == before);
+}
+
 TEST_CASE("two agents with one learner learn from both") {
   Dl2Learner learner = learner_of(quick());
   Dl2Trail one, other;
