@@ -7,6 +7,7 @@
 #include "policies/builtin.h"
 #include "policies/elastic/elastic.h"
 #include "policies/elastic/incumbents.h"
+#include "scheduling/policy_memory.h"
 
 namespace starling {
 
@@ -107,8 +108,14 @@ void add_dl2(PolicyRegistry& registry) {
     if (!parts) return parts.error();
     Dl2Division::Parts read = std::move(parts).value();
     read.slot_s = seconds(elastic.round);
-    return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
-        kFacts, elastic, std::make_unique<Dl2Division>(std::move(read))));
+    std::unique_ptr<Policy> policy = std::make_unique<ElasticPolicy>(
+        kFacts, elastic, std::make_unique<Dl2Division>(std::move(read)));
+    // What is too large is not kept at all, and would be lost at every restart.
+    if (const std::size_t bytes = policy->save(Instant{}).size(); bytes > kMostPolicyMemory)
+      return {Errc::invalid, "learn=yes keeps " + std::to_string(bytes) + " bytes, more than " +
+                                 std::to_string(kMostPolicyMemory) +
+                                 "; give a net with fewer weights or head shared"};
+    return policy;
   });
 }
 

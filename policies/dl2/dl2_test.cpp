@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "policies/dl2/dl2_imitation.h"
 #include "policies/dl2/test_dl2_rig.h"
@@ -162,12 +163,37 @@ TEST_CASE("a net of either head learns what its incumbent does") {
   }
 }
 
+TEST_CASE("a net that is too large to be kept does not learn") {
+  const Dl2Shape shape{20, {"vgg-16", "wlm"}};
+  Rng rng(1);
+  const auto folder = std::filesystem::temp_directory_path() / "starling-dl2-test";
+  std::filesystem::create_directories(folder);
+  const std::string file = (folder / "wide.weights").string();
+  const auto registry = make_policy_registry();
+  for (const std::uint32_t hidden : {32U, 256U}) {
+    const std::uint32_t layers[] = {hidden, hidden};
+    Weights weights;
+    put_shape(weights, shape);
+    TrainableMlp(Dl2Head::widths(shape, Dl2Head::Kind::actor, layers), rng).put(weights, "actor.");
+    REQUIRE(save_weights(file, weights).ok());
+    CHECK(registry.make("dl2:weights=" + file).ok());
+    const auto learns = registry.make("dl2:learn=yes,weights=" + file);
+    CHECK(learns.ok() == (hidden == 32));
+    if (!learns)
+      CHECK(learns.error().message.find("bytes, more than 524288;") != std::string::npos);
+  }
+  std::filesystem::remove_all(folder);
+}
+
 TEST_CASE("weights that are of something else are named") {
   Weights weights = told(shape_of_testbed(), 0, {0, 0});
   weights.notes["window"] = "nine";
   CHECK(Dl2Net::make(weights).error().message.find("note window is 'nine'") == 0);
   weights.notes["window"] = "9";
   CHECK(Dl2Net::make(weights).error().message.find("actor. takes 72 numbers") == 0);
+  weights = told(shape_of_testbed(), 0, {0, 0});
+  weights.notes["actor.activation"] = "tanh";
+  CHECK(Dl2Net::make(weights).error().message.find("note actor.activation is 'tanh'") == 0);
   const auto registry = make_policy_registry();
   CHECK(registry.make("dl2:weights=/nowhere").error().message.find("/nowhere") !=
         std::string::npos);
