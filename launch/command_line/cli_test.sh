@@ -158,6 +158,7 @@ expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "measured is for 'starling sim'" run --topology t.yaml --trace w.csv --physics measured
 expect 2 "train dl2: --experiment FILE is missing" train dl2
 expect 2 "give marginal, paper or code" train dl2 --experiment t.yaml --update no
+expect 2 "--window is wrong beside --start" train dl2 --experiment t.yaml --start no.weights --window 5
 expect 2 "give replay, critic, exploration, shared-reward or nothing" train dl2 --experiment t.yaml --without luck
 expect 2 "give trace, measured, dl2, full" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1

@@ -23,6 +23,7 @@ struct Options {
   std::uint32_t hidden = 32, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
+  std::string shaped_by;  // an option that says which shape a new net has, where one is given
 };
 
 /// Leaves out what `without` names; false: it names nothing that there is.
@@ -81,6 +82,9 @@ int train(Options& o) {
   if (const auto good = check_out_file(o.out, OutKind::weights); !good)
     return bad_input(where + "--out: " + good.error().message);
   if (!o.start.empty()) {
+    if (!o.shaped_by.empty())
+      return bad_input(where + o.shaped_by +
+                       " is wrong beside --start, whose weights have their shape; leave it out");
     auto start = load_weights(o.start);
     if (!start) return bad_input(where + start.error().message);
     training.start = std::move(start).value();
@@ -174,7 +178,11 @@ void add_train_dl2(const Command& train_command) {
       {"starling train dl2 --experiment examples/experiments/dl2.yaml --out my.weights",
        "starling sim --policy dl2:weights=my.weights --topology dc.yaml --trace "
        "jobs.csv --physics dl2 --speed physics"});
-  command.action([o] { return train(*o); });
+  command.action([o, command] {
+    for (const char* const option : {"--window", "--hidden", "--head"})
+      if (command.given(option)) o->shaped_by = option;
+    return train(*o);
+  });
 }
 
 }  // namespace starling

@@ -10,7 +10,7 @@
 namespace starling {
 namespace {
 
-constexpr std::uint64_t kTypesFrom = 8;  // draws that are looked at for the models there are
+constexpr std::uint64_t kTypesFrom = 8;  // draws
 
 }  // namespace
 
@@ -34,14 +34,14 @@ Result<Trace> Dl2World::jobs_of(std::uint64_t seed) const {
                       experiment_.physics);
 }
 
-std::vector<std::string> Dl2World::types() const {
+Result<std::vector<std::string>> Dl2World::types(std::uint64_t first_seed) const {
   std::set<std::string> models;
-  for (std::uint64_t seed = 1; seed <= kTypesFrom; ++seed) {
+  for (std::uint64_t seed = first_seed; seed < first_seed + kTypesFrom; ++seed) {
     const auto jobs = jobs_of(seed);
-    if (!jobs) continue;
+    if (!jobs) return jobs.error();
     for (const TraceJob& job : jobs.value().jobs) models.insert(job.spec.model);
   }
-  return {models.begin(), models.end()};
+  return std::vector<std::string>{models.begin(), models.end()};
 }
 
 std::uint64_t Dl2World::largest_seed() const {

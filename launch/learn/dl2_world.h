@@ -23,8 +23,8 @@ class Dl2World {
 
   /// How long its slots are: kDl2Slot.
   [[nodiscard]] Duration slot() const noexcept { return slot_; }
-  /// The models of its jobs, in the order of their names.
-  [[nodiscard]] std::vector<std::string> types() const;
+  /// The models of the jobs of eight seeds from that one on, in the order of their names.
+  [[nodiscard]] Result<std::vector<std::string>> types(std::uint64_t first_seed) const;
   /// A run of the jobs of that seed; `parts` are asked for once for each agent.
   [[nodiscard]] Result<RunResult> run(std::uint64_t seed, std::uint32_t agents,
                                       const std::function<Dl2Division::Parts()>& parts) const;

@@ -21,11 +21,13 @@ class Training {
   Training(const Dl2World& world, const Dl2TrainingOptions& options)
       : world_(world), options_(options) {
     shape_.window = options.window;
-    shape_.types = world.types();
     shape_.shared = options.shared;
   }
 
   Result<Dl2TrainingReport> run() {
+    auto types = world_.types(options_.first_seed);
+    if (!types) return types.error();
+    shape_.types = std::move(types).value();
     const auto incumbent = mean_jct([this] { return incumbent_parts({}); });
     if (!incumbent) return incumbent.error();
     report_.incumbent_jct_s = incumbent.value();
@@ -111,7 +113,8 @@ class Training {
       if (!usual) return usual.error();
       explored_s += figures(ran.value()).avg_jct_s;
       incumbent_s += figures(usual.value()).avg_jct_s;
-      if ((episode + 1) % options_.validate_every != 0) continue;
+      const bool last = episode + 1 == options_.episodes;
+      if (!last && (episode + 1) % options_.validate_every != 0) continue;
       const auto jct = validate(*learner);
       if (!jct) return jct.error();
       report_.last_jct_s = jct.value();

@@ -30,7 +30,7 @@ struct Dl2TrainingOptions {
   std::uint64_t seed = 1;              ///< of weights and choices
   std::uint32_t threads = 2;           ///< of validation
   double temperature = 0;              ///< of validation: Dl2Net::choose()
-  std::optional<Weights> start;        ///< in the place of a warm-up
+  std::optional<Weights> start;        ///< in the place of a warm-up; with the shape that they have
   Dl2LearnOptions learn = usual_learning();
   std::function<void(const std::string&)> say = [](const std::string&) {};
 };
@@ -45,7 +45,7 @@ struct Dl2TrainingReport {
 };
 
 /// Deterministic. The weights are those of the lowest mean JCT over the validation draws among the
-/// warm-up and every `validate_every`th episode; draws of the experiment itself are never looked at.
+/// warm-up, every `validate_every`th episode and the last one; draws of the experiment itself are never looked at.
 [[nodiscard]] Result<Dl2TrainingReport> train_dl2(const Dl2World& world,
                                                   const Dl2TrainingOptions& options);
 

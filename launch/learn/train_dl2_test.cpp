@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "launch/experiment/load_experiment.h"
 
 namespace starling {
@@ -36,7 +38,7 @@ Dl2TrainingOptions short_training() {
 
 TEST_CASE("after its warm-up a net agrees with its incumbent, and its jobs take as long") {
   const Dl2World world = Dl2World::make(small()).value();
-  CHECK(world.types().size() == 8);
+  CHECK(world.types(100'000).value().size() == 8);
   const auto trained = train_dl2(world, short_training()).value();
   CHECK(trained.held > 500);
   CHECK(trained.agreement > 0.95);
@@ -58,6 +60,20 @@ TEST_CASE("from there it learns what is better than its incumbent") {
   const auto trained = train_dl2(world, options).value();
   CHECK(trained.best_jct_s < 0.95 * trained.incumbent_jct_s);
   MESSAGE("mean JCT " << trained.best_jct_s << " s, drf " << trained.incumbent_jct_s << " s");
+}
+
+TEST_CASE("what the last runs taught is validated, too") {
+  const Dl2World world = Dl2World::make(small()).value();
+  Dl2TrainingOptions options = short_training();
+  options.warm_draws = options.held_draws = options.passes = 1;
+  options.validation_draws = 1;
+  options.episodes = 3;
+  options.validate_every = 2;
+  std::vector<std::string> said;
+  options.say = [&](const std::string& line) { said.push_back(line.substr(0, 13)); };
+  REQUIRE(train_dl2(world, options).ok());
+  CHECK(std::ranges::count(said, "after 2 runs:") == 1);
+  CHECK(std::ranges::count(said, "after 3 runs:") == 1);
 }
 
 TEST_CASE("draws of training are none of the experiment, and a file has no others") {
