@@ -85,8 +85,9 @@ TEST_CASE("who finds no place here changes nothing of what others were given") {
   SUBCASE("beside one whose workers need more CPUs than a server has") {
     rig.add("wlm", 16).cpus_per_worker = 10;
     REQUIRE(started(*policy, rig).size() == 1);
-    says(policy->explain(rig.specs[1].id), "its net had 2 workers and 1 parameter server for "
-                                                 "it, and there was no place for the fewest");
+    says(policy->explain(rig.specs[1].id),
+         "its net had 2 workers and 1 parameter server for "
+         "it, and there was no place for the fewest");
   }
   policy = make_dl2(kDl2Slot, by_net());
   const auto starts = started(*policy, rig);
@@ -95,7 +96,7 @@ TEST_CASE("who finds no place here changes nothing of what others were given") {
   CHECK(starts[0].placement.size() == 3);
   CHECK(starts[0].allocation == Allocation{3, 1, 0, 0, false});
   says(policy->explain(rig.specs[0].id),
-             "its net gave it 3 workers and 1 parameter server, by 2 inferences");
+       "its net gave it 3 workers and 1 parameter server, by 2 inferences");
 }
 
 TEST_CASE("who is beyond the window is told so, whatever it had in an earlier slot") {
@@ -120,10 +121,11 @@ TEST_CASE("why an incumbent lets somebody wait is not guessed, and who has left 
   SUBCASE("a net has but one reason") {
     Dl2Division division(std::move(parts));
     divide_first(division, rig, 0);
-    says(division.explain(rig.specs[2].id), "its net left it waiting in the last slot: there "
-                                                  "was no room");
-    const DepartedJob gone{std::make_shared<const JobSpec>(rig.specs[2]), JobFate::cancelled,
-                           3, {}, {}};
+    says(division.explain(rig.specs[2].id),
+         "its net left it waiting in the last slot: there "
+         "was no room");
+    const DepartedJob gone{
+        std::make_shared<const JobSpec>(rig.specs[2]), JobFate::cancelled, 3, {}, {}};
     View view = rig.view();
     view.departed = std::span(&gone, 1);
     division.observe(view);
