@@ -93,6 +93,7 @@ void Dl2Division::divide_here(const ElasticCall& call, const ElasticCapacity& al
 
 /// False: the net answers no numbers.
 bool Dl2Division::share_out(Dl2Slot& slot, bool learns) {
+  if (!slot.allows_any()) return true;
   if (!parts_.learner) parts_.net->look(slot);
   while (slot.allows_any()) {
     const auto choice = choose(slot, learns);

@@ -23,22 +23,9 @@ std::vector<std::string> split(const std::string& text) {
   return out;
 }
 
-/// Of equal ones the first counts.
-std::size_t likeliest(std::span<const float> scores, std::span<const std::uint8_t> mask) {
-  std::size_t best = scores.size();
-  for (std::size_t i = 0; i < scores.size(); ++i)
-    if (mask[i] && (best == scores.size() || scores[i] > scores[best])) best = i;
-  return best;
-}
-
-std::size_t drawn(std::span<const double> chances, double u) {
-  std::size_t at = chances.size() - 1;
-  for (std::size_t i = 0; i < chances.size(); ++i) {
-    if (chances[i] <= 0) continue;
-    at = i;
-    if ((u -= chances[i]) < 0) break;
-  }
-  return at;
+/// Scores that differ by rounding alone are equal.
+float rounded(double score) {
+  return static_cast<float>(std::round(std::clamp(score, -1e4, 1e4) * kUnits) / kUnits);
 }
 
 }  // namespace
@@ -97,43 +84,92 @@ void Dl2Net::score(const Dl2Slot& slot, std::size_t block) {
   inputs_.resize(shape_.inputs());
   slot.encode(block, inputs_);
   const auto answered = actor_.forward(inputs_, 1);
-  scores_[block].assign(answered.begin(), answered.end());
+  Block& here = blocks_[block];
+  here.scores.assign(answered.begin(), answered.end());
+  here.stop = static_cast<double>(answered.back());
+  here.finite = std::ranges::all_of(answered, [](float score) { return std::isfinite(score); });
+  here.masked = false;
+  if (!here.finite) return;
+  for (float& score : here.scores) score = rounded(static_cast<double>(score));
+}
+
+/// Of equal ones the first is the best.
+void Dl2Net::mask(const Dl2Slot& slot, std::size_t block) {
+  Block& here = blocks_[block];
+  here.mask.resize(shape_.actions());
+  here.most = slot.mask(block, here.mask);
+  here.masked = true;
+  const std::size_t last = shape_.actions() - 1;
+  here.best = last;
+  for (std::size_t i = 0; i < last; ++i)
+    if (here.mask[i] && (here.best == last || here.scores[i] > here.scores[here.best]))
+      here.best = i;
+  here.above_best = 0;
+  for (std::size_t i = 0; i < last; ++i)
+    if (here.mask[i])
+      here.above_best += std::exp(static_cast<double>(here.scores[i] - here.scores[here.best]));
 }
 
 void Dl2Net::look(const Dl2Slot& slot) {
-  scores_.resize(slot.blocks());
-  for (std::size_t block = 0; block < scores_.size(); ++block) score(slot, block);
+  blocks_.resize(slot.blocks());
+  for (std::size_t block = 0; block < blocks_.size(); ++block) score(slot, block);
 }
 
 void Dl2Net::took(const Dl2Slot& slot, const Dl2Action& action) {
   score(slot, slot.block_of(action));
 }
 
-std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot, double temperature, Rng& rng) const {
-  std::vector<float> all;
-  std::vector<std::uint8_t> allowed, mask(shape_.actions());
+std::optional<Dl2Choice> Dl2Net::choose(const Dl2Slot& slot, double temperature, Rng& rng) {
   double stop = 0;
-  for (std::size_t block = 0; block < scores_.size(); ++block) {
-    slot.mask(block, mask);
-    all.insert(all.end(), scores_[block].begin(), scores_[block].end() - 1);
-    allowed.insert(allowed.end(), mask.begin(), mask.end() - 1);
-    stop += static_cast<double>(scores_[block].back()) / static_cast<double>(scores_.size());
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    if (!blocks_[b].finite) return std::nullopt;
+    if (!blocks_[b].masked || !slot.has_room(blocks_[b].most)) mask(slot, b);
+    stop += blocks_[b].stop / static_cast<double>(blocks_.size());
   }
-  all.push_back(static_cast<float>(stop));
-  allowed.push_back(1);
-  // Scores that differ by rounding alone are equal.
-  for (float& score : all) {
-    if (!std::isfinite(score)) return std::nullopt;
-    const double bounded = std::clamp(static_cast<double>(score), -1e4, 1e4);
-    score = static_cast<float>(std::round(bounded * kUnits) / kUnits);
-  }
-  const bool draws = temperature >= kColdest;
-  const auto chances = masked_softmax(all, allowed, draws ? temperature : 1);
-  const std::size_t best = draws ? drawn(chances, rng.uniform()) : likeliest(all, allowed);
+  return temperature >= kColdest ? drawn(slot, rounded(stop), temperature, rng)
+                                 : likeliest(slot, rounded(stop));
+}
+
+/// Of equal ones the first, and rather anything than nothing.
+Dl2Choice Dl2Net::likeliest(const Dl2Slot& slot, float stop) const {
+  const std::size_t last = shape_.actions() - 1;
   Dl2Choice choice;
-  choice.probability = chances[best];
+  float best = stop;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const Block& here = blocks_[b];
+    if (here.best == last || here.scores[here.best] < best) continue;
+    if (choice.action && here.scores[here.best] == best) continue;
+    best = here.scores[here.best];
+    choice.action = slot.action_of(b, here.best);
+  }
+  double sum = std::exp(static_cast<double>(stop - best));
+  for (const Block& here : blocks_)
+    if (here.best != last)
+      sum += here.above_best * std::exp(static_cast<double>(here.scores[here.best] - best));
+  choice.probability = 1 / sum;
+  return choice;
+}
+
+Dl2Choice Dl2Net::drawn(const Dl2Slot& slot, float stop, double temperature, Rng& rng) const {
+  std::vector<float> all;
+  std::vector<std::uint8_t> allowed;
+  for (const Block& here : blocks_) {
+    all.insert(all.end(), here.scores.begin(), here.scores.end() - 1);
+    allowed.insert(allowed.end(), here.mask.begin(), here.mask.end() - 1);
+  }
+  all.push_back(stop);
+  allowed.push_back(1);
+  const auto chances = masked_softmax(all, allowed, temperature);
+  std::size_t at = chances.size() - 1;
+  double u = rng.uniform();
+  for (std::size_t i = 0; i < chances.size(); ++i) {
+    if (chances[i] <= 0) continue;
+    at = i;
+    if ((u -= chances[i]) < 0) break;
+  }
+  Dl2Choice choice{std::nullopt, chances[at]};
   const std::size_t of_block = shape_.actions() - 1;
-  if (best + 1 < all.size()) choice.action = slot.action_of(best / of_block, best % of_block);
+  if (at + 1 < all.size()) choice.action = slot.action_of(at / of_block, at % of_block);
   return choice;
 }
 

@@ -37,21 +37,33 @@ class Dl2Net {
 
   /// First of a slot: all blocks are scored.
   void look(const Dl2Slot& slot);
-  /// What comes next: the likeliest, or drawn from the softmax over scores / `temperature`, if that is
+  /// What comes next in the slot that was looked at: the likeliest, or drawn from the softmax over scores / `temperature`, if that is
   /// at least kColdest. Nothing: the net answers no numbers.
-  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, double temperature,
-                                                Rng& rng) const;
+  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, double temperature, Rng& rng);
   /// After `action` was taken: its block is scored anew.
   void took(const Dl2Slot& slot, const Dl2Action& action);
 
  private:
   Dl2Net(Dl2Shape shape, Dl2Head actor) : shape_(std::move(shape)), actor_(std::move(actor)) {}
+  struct Block {
+    std::vector<float> scores;  // in steps of 1/4096; the last one is that of nothing more
+    std::vector<std::uint8_t> mask;
+    bool finite = true, masked = false;
+    double stop = 0;        // as the net answered it
+    ElasticCapacity most;   // that an action which the mask lets through takes
+    std::size_t best = 0;   // of these, but the last; there is none: the last
+    double above_best = 0;  // their sum of e to the score less the best one's
+  };
   void score(const Dl2Slot& slot, std::size_t block);
+  void mask(const Dl2Slot& slot, std::size_t block);
+  [[nodiscard]] Dl2Choice likeliest(const Dl2Slot& slot, float stop) const;
+  [[nodiscard]] Dl2Choice drawn(const Dl2Slot& slot, float stop, double temperature,
+                                Rng& rng) const;
 
   Dl2Shape shape_;
   Dl2Head actor_;
   std::vector<float> inputs_;
-  std::vector<std::vector<float>> scores_;  // of each block
+  std::vector<Block> blocks_;
 };
 
 /// The net of those tensors, `actor.` or `critic.`. `invalid` where it does not fit the shape.

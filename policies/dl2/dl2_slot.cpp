@@ -52,9 +52,9 @@ Dl2Slot::Dl2Slot(const Dl2Shape& shape, const ElasticCall& call, const ElasticCa
   }
 }
 
-Dl2Slot::Needs Dl2Slot::needs_of(const Dl2Member& member, TaskCounts more) const {
+ElasticCapacity Dl2Slot::needs_of(const Dl2Member& member, TaskCounts more) const {
   const JobSpec& job = *member.job->spec;
-  Needs needs;
+  ElasticCapacity needs;
   needs.gpus = static_cast<double>(more.workers) * job.gpus_per_worker;
   if (member.most_servers > 0) {
     needs.cpus = more.workers * job.cpus_per_worker + more.servers * job.run.server_cpus;
@@ -66,12 +66,12 @@ Dl2Slot::Needs Dl2Slot::needs_of(const Dl2Member& member, TaskCounts more) const
   return needs;
 }
 
-bool Dl2Slot::fits(const Needs& needs) const {
+bool Dl2Slot::has_room(const ElasticCapacity& needs) const {
   return needs.gpus <= left_.gpus + kSlack && needs.cpus <= left_.cpus + kSlack;
 }
 
 void Dl2Slot::add(Dl2Member& member, TaskCounts more) {
-  const Needs needs = needs_of(member, more);
+  const ElasticCapacity needs = needs_of(member, more);
   left_.gpus -= needs.gpus;
   left_.cpus -= needs.cpus;
   member.tasks.workers += more.workers;
@@ -83,7 +83,7 @@ void Dl2Slot::begin() {
     if (member.tasks.workers > 0 || member.least > member.most) continue;
     const TaskCounts first{
         member.least, member.most_servers > 0 ? servers_at(*member.job->spec, member.least) : 0};
-    if (fits(needs_of(member, first))) add(member, first);
+    if (has_room(needs_of(member, first))) add(member, first);
   }
 }
 
@@ -94,14 +94,17 @@ bool Dl2Slot::allows(const Dl2Action& action) const {
   const TaskCounts more = tasks_of(member, action.kind);
   if (member.tasks.servers + more.servers > member.most_servers) return false;
   if (member.tasks.workers + more.workers > member.most) return false;
-  return fits(needs_of(member, more));
+  return has_room(needs_of(member, more));
+}
+
+bool Dl2Slot::allows_any_of(std::size_t member) const {
+  return allows({member, Dl2Kind::worker}) || allows({member, Dl2Kind::server}) ||
+         allows({member, Dl2Kind::both});
 }
 
 bool Dl2Slot::allows_any() const {
-  for (std::size_t i = 0; i < members_.size(); ++i) {
-    for (const Dl2Kind kind : {Dl2Kind::worker, Dl2Kind::server, Dl2Kind::both})
-      if (allows({i, kind})) return true;
-  }
+  for (std::size_t i = open_from_; i < members_.size(); ++i)
+    if (allows_any_of(i)) return true;
   return false;
 }
 
@@ -109,6 +112,8 @@ void Dl2Slot::take(const Dl2Action& action) {
   STARLING_CHECK(allows(action));
   Dl2Member& member = members_[action.member];
   add(member, tasks_of(member, action.kind));
+  // There is never more room, nor may a job have more, than before.
+  while (open_from_ < members_.size() && !allows_any_of(open_from_)) ++open_from_;
 }
 
 std::size_t Dl2Slot::blocks() const noexcept {
@@ -125,7 +130,7 @@ void Dl2Slot::encode(std::size_t block, std::span<float> out) const {
     float* const row = out.data() + (i - first) * shape_->width();
     row[shape_->type_of(member.job->spec->model)] = 1;
     float* const number = row + shape_->types.size() + 1;
-    const Needs has = needs_of(member, member.tasks);
+    const ElasticCapacity has = needs_of(member, member.tasks);
     const double share = std::max(all_.gpus > 0 ? has.gpus / all_.gpus : 0,
                                   all_.cpus > 0 ? has.cpus / all_.cpus : 0);
     const double numbers[Dl2Shape::kNumbers] = {std::log1p(std::max(member.slots, 0.0)),
@@ -138,8 +143,9 @@ void Dl2Slot::encode(std::size_t block, std::span<float> out) const {
   }
 }
 
-void Dl2Slot::mask(std::size_t block, std::span<std::uint8_t> out) const {
+ElasticCapacity Dl2Slot::mask(std::size_t block, std::span<std::uint8_t> out) const {
   STARLING_CHECK(out.size() == shape_->actions());
+  ElasticCapacity most;
   std::ranges::fill(out, std::uint8_t{0});
   out.back() = 1;
   const std::size_t first = block * shape_->window;
@@ -147,9 +153,13 @@ void Dl2Slot::mask(std::size_t block, std::span<std::uint8_t> out) const {
   for (std::size_t i = first; i < last; ++i) {
     for (const Dl2Kind kind : {Dl2Kind::worker, Dl2Kind::server, Dl2Kind::both}) {
       const Dl2Action action{i, kind};
-      if (allows(action)) out[number_of(action)] = 1;
+      if (!allows(action)) continue;
+      out[number_of(action)] = 1;
+      const ElasticCapacity needs = needs_of(members_[i], tasks_of(members_[i], kind));
+      most = {std::max(most.gpus, needs.gpus), std::max(most.cpus, needs.cpus)};
     }
   }
+  return most;
 }
 
 std::size_t Dl2Slot::number_of(const Dl2Action& action) const noexcept {

@@ -79,23 +79,23 @@ class Dl2Slot {
   /// + slots that remain; the part that remains; its dominant share of the partition; a quarter of
   /// its workers, and of its servers.
   void encode(std::size_t block, std::span<float> out) const;
-  /// actions() bytes: 1 where allows().
-  void mask(std::size_t block, std::span<std::uint8_t> out) const;
+  /// actions() bytes: 1 where allows(). The answer: what the neediest of these takes; while there is
+  /// room for that, and none of its jobs gets anything, the block's mask stays as it is.
+  ElasticCapacity mask(std::size_t block, std::span<std::uint8_t> out) const;
+  [[nodiscard]] bool has_room(const ElasticCapacity& needs) const;
   /// The number that an action has in its block; the same way back, nothing for the last one.
   [[nodiscard]] std::size_t number_of(const Dl2Action& action) const noexcept;
   [[nodiscard]] std::optional<Dl2Action> action_of(std::size_t block, std::size_t number) const;
 
  private:
-  struct Needs {
-    double gpus = 0, cpus = 0;
-  };
-  [[nodiscard]] Needs needs_of(const Dl2Member& member, TaskCounts more) const;
-  [[nodiscard]] bool fits(const Needs& needs) const;
+  [[nodiscard]] ElasticCapacity needs_of(const Dl2Member& member, TaskCounts more) const;
+  [[nodiscard]] bool allows_any_of(std::size_t member) const;
   void add(Dl2Member& member, TaskCounts more);
 
   const Dl2Shape* shape_;
   ElasticCapacity all_, left_;
   std::vector<Dl2Member> members_;
+  std::size_t open_from_ = 0;  // those before it get nothing more
 };
 
 }  // namespace starling

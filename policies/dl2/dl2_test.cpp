@@ -113,6 +113,40 @@ TEST_CASE("a net gives tasks to whom it scores highest, until it says that nobod
   }
 }
 
+TEST_CASE("what a net remembers of its blocks is what it would see if it looked anew") {
+  const Dl2Shape shape{4, {"vgg-16", "wlm"}};
+  Rng rng(3), none(1);
+  const std::vector<std::uint32_t> hidden{16};
+  Weights weights;
+  put_shape(weights, shape);
+  TrainableMlp mlp(Dl2Head::widths(shape, Dl2Head::Kind::actor, hidden), rng);
+  for (float& p : mlp.parameters()) p += static_cast<float>(0.5 * rng.normal());
+  mlp.parameters().back() -= 50;  // it never stops by itself
+  mlp.put(weights, "actor.");
+  Dl2Rig rig(20);
+  for (int i = 0; i < 10; ++i) rig.add(i % 3 == 0 ? "wlm" : "vgg-16", 6, 500.0 * i);
+  const auto shares = rig.shares();
+  const View view = rig.view();
+  const Shape rig_shape = shape_of(rig.gpus);
+  const ElasticCall call{view, rig_shape, rig.gpus};
+  Dl2Slot slot(shape, call, rig.all(), rig.all(), shares, 1200, 100);
+  slot.begin();
+  Dl2Net net = Dl2Net::make(weights).value();
+  net.look(slot);
+  std::size_t steps = 0;
+  for (; slot.allows_any(); ++steps) {
+    Dl2Net anew = Dl2Net::make(weights).value();
+    anew.look(slot);
+    const auto choice = net.choose(slot, 0, none), expected = anew.choose(slot, 0, none);
+    REQUIRE(choice->action.has_value());
+    CHECK(choice->action == expected->action);
+    CHECK(choice->probability == doctest::Approx(expected->probability));
+    slot.take(*choice->action);
+    net.took(slot, *choice->action);
+  }
+  CHECK(steps > 30);
+}
+
 TEST_CASE("before any training it gives what its incumbent does") {
   Dl2Rig rig(4);
   rig.add("wlm", 3);
