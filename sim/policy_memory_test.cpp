@@ -144,18 +144,18 @@ TEST_CASE("what a net has learned outlives its agent") {
   const Topology topology = data_center();
   const Trace trace = crowd(140, true);
   SimOptions options;
-  options.policy = "dl2:learn=yes,round=600";
+  options.policy = "dl2:learn=yes,round=60";  // slots enough for a batch before all is full
   auto world = World::make(topology, trace, registry(), options).value();
   std::vector<std::byte> first, before, after;
   const auto keep = [](std::vector<std::byte>& to) {
     return [&to](World& w) { to = w.policy_memory(AgentId{0}); };
   };
-  world->at(Instant(3601s + 7ms), keep(first));
-  world->at(Instant(9001s + 7ms), [&](World& w) {
+  world->at(Instant(907s + 7ms), keep(first));
+  world->at(Instant(3001s + 7ms), [&](World& w) {
     before = w.policy_memory(AgentId{0});
     REQUIRE(w.restart_agent(AgentId{0}).ok());
   });
-  world->at(Instant(9002s + 7ms), keep(after));
+  world->at(Instant(3002s + 7ms), keep(after));
   REQUIRE(world->run().ok());
   CHECK(world->memories_left_behind() == 0);
   // Both nets are what it ends with, before a checksum; of what a fresh one keeps they are all but
