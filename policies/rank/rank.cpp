@@ -36,9 +36,11 @@ RankPolicy::RankPolicy(const RankOptions& options)
       lengths_(options.believes) {}
 
 std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
-  return rounds_.decide(all, trigger, facts_.round, routing_, [this](const View& view) {
+  return rounds_.decide(all, trigger, facts_.round, routing_, [this, &all](const View& view) {
     return Rounds::Steps{
-        .observe = [this, &view] { observe(view); },
+        // All of it: of a job that leaves is told next time that it moved, and what it did here is
+        // no length.
+        .observe = [this, &all] { observe(all); },
         .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
         .between = [this, &view](RoundPlan& plan, auto& out) { between(view, plan, out); }};
   });

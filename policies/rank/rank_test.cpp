@@ -5,48 +5,14 @@
 
 #include <algorithm>
 
-#include "policies/elastic/elastic_jobs_test.h"
+#include "policies/rank/rank_rig_test.h"
 #include "policies/testing/battery.h"
-#include "policies/testing/policy_rig.h"
 #include "policies/testing/test_world.h"
 
 namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-
-struct RankRig : PolicyRig {
-  explicit RankRig(const Topology& of, RankOptions options = {.believes = true})
-      : PolicyRig(of, std::make_unique<RankPolicy>(options)) {}
-  [[nodiscard]] std::size_t gpus_of(std::size_t i) const { return jobs[i].placement.size(); }
-  [[nodiscard]] std::string why(std::size_t i) const {
-    std::string all;
-    for (const std::string& line : policy->explain(jobs[i].spec->id)) all += line + '\n';
-    return all;
-  }
-};
-
-JobSpec elastic_spec(std::uint32_t most, double seconds_long) {
-  return elastic(1, 0, most, seconds_long).spec;
-}
-JobSpec rigid_spec(std::uint32_t gpus, double seconds_long) {
-  JobSpec job;
-  job.workers = gpus;
-  job.duration = from_seconds(seconds_long);
-  return job;
-}
-/// A third of the speed over several servers.
-struct ApartIsSlow final : SpeedModel {
-  explicit ApartIsSlow(const Topology& of) : topology(of) {}
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
-                            const Neighbours&) const override {
-    return {topology.tier_of(placement) >= Tier::rack ? 0.33 : 1.0, 0};
-  }
-  Topology topology;
-};
-bool says(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 TEST_CASE(
     "a job that comes starts at once on what is free, and a round gives it what it is worth") {

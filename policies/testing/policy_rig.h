@@ -12,10 +12,13 @@
 namespace starling {
 
 /// For tests and benchmarks: one partition whose jobs do not end by themselves. What the policy
-/// decides is done at once.
+/// decides is done at once; whom it forwards is gone.
 struct PolicyRig {
   PolicyRig(const Topology& of, std::unique_ptr<Policy> decider)
-      : topology(of), gpus(topology, {0, topology.server_count()}), policy(std::move(decider)) {}
+      : PolicyRig(of, std::move(decider), {0, of.server_count()}) {}
+  /// Of those servers; `others` may have the rest.
+  PolicyRig(const Topology& of, std::unique_ptr<Policy> decider, IndexRange mine)
+      : topology(of), gpus(topology, mine), policy(std::move(decider)) {}
 
   JobView& submit(JobSpec spec) {
     specs.push_back(std::move(spec));
@@ -27,11 +30,11 @@ struct PolicyRig {
     jobs.push_back(view);
     return jobs.back();
   }
-  void end(std::size_t i) {
+  void end(std::size_t i, JobFate fate = JobFate::finished) {
     const JobView& job = jobs[i];
     if (!job.placement.empty()) gpus.give_back(job.placement, demand_of(*job.spec));
-    departed.push_back({std::make_shared<const JobSpec>(*job.spec), JobFate::finished, job.order,
-                        job.submitted, now, job.served});
+    departed.push_back({std::make_shared<const JobSpec>(*job.spec), fate, job.order, job.submitted,
+                        now, job.served});
     jobs.erase(jobs.begin() + static_cast<std::ptrdiff_t>(i));
   }
   /// Time goes by, in which those run that run.
@@ -58,7 +61,7 @@ struct PolicyRig {
   std::vector<Decision> decide(TriggerKind kind) {
     waiting.clear(), running.clear();
     for (const JobView& job : jobs) (job.placement.empty() ? waiting : running).push_back(job);
-    View view{topology, gpus, waiting, running, {}, *speed, now, AgentId{0}};
+    View view{topology, gpus, waiting, running, others, *speed, now, AgentId{0}};
     view.departed = departed;
     auto made = policy->decide(view, {kind}, rng);
     departed.clear();
@@ -70,6 +73,11 @@ struct PolicyRig {
     if (const auto* resize = std::get_if<Resize>(&decision))
       move(resize->job, resize->placement, resize->allocation);
     if (const auto* preempt = std::get_if<Preempt>(&decision)) move(preempt->job, {}, {});
+    if (const auto* forward = std::get_if<Forward>(&decision)) {
+      const auto named = [&](const JobView& job) { return job.spec->id == forward->job; };
+      end(static_cast<std::size_t>(std::ranges::find_if(jobs, named) - jobs.begin()),
+          JobFate::moved);
+    }
   }
   void move(JobId id, const Placement& to, const Allocation& how) {
     const auto job = std::ranges::find_if(jobs, [&](const JobView& j) { return j.spec->id == id; });
@@ -88,6 +96,7 @@ struct PolicyRig {
   std::deque<JobSpec> specs;
   std::vector<JobView> jobs, waiting, running;
   std::vector<DepartedJob> departed;  // since the last decide()
+  std::vector<RemoteDigest> others;
   Instant now{};
   Rng rng{1};
 };
