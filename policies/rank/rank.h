@@ -104,7 +104,6 @@ class RankPolicy final : public Policy {
   void add_grower(Plan& plan, Member member) const;
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
-  [[nodiscard]] bool needs_several_types(const View& view, const JobView& job) const;
   void plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out);
   void plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round);
   void between(const View& view, RoundPlan& round, std::vector<Decision>& out);
@@ -130,4 +129,5 @@ class RankPolicy final : public Policy {
   std::map<JobId, Known> known_;
 };
 
+  bool held_ = false;  // in this round a gang over several types waits for what comes free
 }  // namespace starling

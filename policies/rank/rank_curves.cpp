@@ -42,6 +42,10 @@ std::vector<double> type_costs(const Topology& topology, double exponent) {
     costs.push_back(std::pow(std::max(gpu_speed_factor(type.name), 1e-3), exponent));
   return costs;
 }
+bool RankSpeeds::never() const {
+  return !needs_types && std::ranges::all_of(sizes, [](const auto& list) { return list.empty(); });
+}
+
 
 std::optional<Placement> place_on_type(const Occupancy& gpus, const Shape& shape,
                                        const JobSpec& job, std::uint32_t workers, GpuTypeId type) {
@@ -92,3 +96,8 @@ std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& 
 }
 
 }  // namespace starling
+    if (speeds->never()) {
+      JobSpec smallest = job;
+      smallest.workers = least;
+      speeds->needs_types = place(empty, shape, smallest, Fit::count).has_value();
+    }

@@ -20,7 +20,11 @@ struct RankSpeeds {
   std::vector<std::vector<RankSize>> sizes;  ///< by type, ascending; empty: cannot have it
   /// GPU time of a second of its work in its most frugal size, on the fastest type that it can have.
   double least_gpu_s = 1;
-  double most = 0;  ///< the highest speed of all
+  double most = 0;           ///< the highest speed of all
+  bool needs_types = false;  ///< no type holds it, and the partition does with several
+
+  /// Nothing here ever will run it.
+  [[nodiscard]] bool never() const;
 
   /// Of a size of that list; 0: there is none of so many.
   [[nodiscard]] double of(std::uint32_t type, std::uint32_t gpus) const;

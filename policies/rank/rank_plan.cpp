@@ -104,16 +104,8 @@ void RankPolicy::divide(Plan& plan) {
   plan.answer = divide_by_rank(plan.problem);
 }
 
-/// A gang that the types of the partition hold together and no single one does.
-bool RankPolicy::needs_several_types(const View& view, const JobView& job) const {
-  const auto& sizes = known_.at(job.spec->id).speeds->sizes;
-  const std::uint32_t least = workers_of(*job.spec).least * job.spec->gpus_per_worker;
-  return std::ranges::all_of(sizes, [](const auto& list) { return list.empty(); }) &&
-         least <= view.gpus.gpus().size();
-}
-
 /// Before all others of its priority, once it has waited for kPatience. Where it has waited for long
-/// and finds no place, nothing starts that could not be stopped for it.
+/// and finds no place, nothing starts until the next round that could not be stopped for it.
 void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round) {
   if (view.now - job.submitted < kPatience) return;
   JobSpec smallest = *job.spec;
@@ -129,11 +121,13 @@ void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, Ro
 }
 
 void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out) {
+    held_ = true;
   Plan plan;
   places_.begin(view, rounds_.shape());
   std::vector<const JobView*> mixed;
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
   std::set<JobId> leaving;
+  held_ = false;
   for (const JobView* job : routing_.pick_movers(view)) {
     if (!may_stop(view, *job)) continue;
     leaving.insert(job->spec->id);
@@ -155,10 +149,9 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
   }
   for (const JobView& job : view.waiting) {
     if (job.blocked) continue;
-    if (needs_several_types(view, job)) {
-      mixed.push_back(&job);
-      continue;
-    }
+    const RankSpeeds& speeds = *known_.at(job.spec->id).speeds;
+    if (speeds.needs_types) mixed.push_back(&job);
+    if (speeds.needs_types || speeds.never()) continue;
     most_urgent = std::max(most_urgent, job.spec->priority);
     add(plan, member_of(view, job));
   }
@@ -174,8 +167,10 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   if (view.gpus.free_count() == 0) return;
   Plan plan;
   for (const JobView& job : view.waiting) {
-    if (!job.blocked && !round.contains(job.spec->id) && !needs_several_types(view, job))
-      add(plan, member_of(view, job));
+    const RankSpeeds& speeds = *known_.at(job.spec->id).speeds;
+    if (job.blocked || round.contains(job.spec->id) || speeds.needs_types || speeds.never())
+      continue;
+    add(plan, member_of(view, job));
   }
   const bool grows = view.waiting.empty() && round.empty();
   if (plan.members.empty() && !grows) return;
@@ -188,6 +183,7 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   divide(plan);
   carry_out(view, plan, round, out);
   reasons_.add(view, plan.problem, plan.answer, ids_of(plan));
+  if (held_) plan.problem.held.assign(costs_.size(), true);
 }
 
 /// To those who run, if that saves them more than it costs.

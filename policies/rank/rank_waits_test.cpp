@@ -20,6 +20,70 @@ Topology of_groups(std::vector<ServerGroup> groups) {
   return generate_flat(options).value();
 }
 
+/// Eight rigid jobs of two GPUs: one ends every ten minutes, between rounds, and another is there to
+/// follow. Rounds until the first job, which waits behind them, has GPUs; `most`: it never had.
+int rounds_until_first_runs(RankRig& rig, int most) {
+  const JobId first = rig.jobs.front().spec->id;
+  const auto runs = [&] {
+    return std::ranges::any_of(
+        rig.jobs, [&](const JobView& j) { return j.spec->id == first && !j.placement.empty(); });
+  };
+  for (int rounds = 0; rounds < most; ++rounds) {
+    rig.pass(600s);
+    while (rig.jobs.size() < 9) rig.submit(rigid_spec(2, 4800));
+    rig.settle(TriggerKind::arrival);
+    const auto oldest =
+        std::ranges::find_if(rig.jobs, [](const JobView& j) { return j.placement.size() == 2; });
+    if (oldest != rig.jobs.end()) rig.end(static_cast<std::size_t>(oldest - rig.jobs.begin()));
+    rig.submit(rigid_spec(2, 4800));
+    rig.settle(TriggerKind::departure);
+    rig.settle(TriggerKind::round);
+    if (runs()) return rounds;
+  }
+  return most;
+}
+
+TEST_CASE("a gang over all types that has waited for its patience is passed by no rigid job") {
+  RankRig rig(of_groups({{1, "V100"}, {1, "P100"}}), {.believes = true, .patience_s = 7200});
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(2, 4800));
+  rig.round();
+  rig.submit(rigid_spec(16, 2400));
+  std::rotate(rig.jobs.begin(), rig.jobs.end() - 1, rig.jobs.end());
+  const int rounds = rounds_until_first_runs(rig, 100);
+  CHECK(rounds >= 12);
+  CHECK(rounds <= 28);
+}
+
+TEST_CASE("whoever nothing here can ever run keeps nobody from starting") {
+  JobSpec never = rigid_spec(2, 1000);
+  Topology topology = of_groups({{2, "V100"}});
+  SUBCASE("of another type") { never.gpu_types = {"P100"}; }
+  SUBCASE("of which there are too few of its types together") {
+    topology = of_groups({{2, "V100"}, {1, "P100"}, {1, "K80"}});
+    never = rigid_spec(24, 1000);
+    never.gpu_types = {"P100", "K80"};
+  }
+  SUBCASE("with more memory than a server has") {
+    GeneratorOptions options;
+    options.groups = {{2, "V100"}};
+    options.memory_gib = 100;
+    topology = generate_flat(options).value();
+    never.memory_gib_per_worker = 200;
+  }
+  SUBCASE("more urgent, too") { never.gpu_types = {"P100"}, never.priority = 1; }
+  RankRig rig(topology, {.believes = true, .patience_s = 3600});
+  rig.submit(never);
+  for (int i = 0; i < 3; ++i) rig.round(3600s);
+  rig.submit(rigid_spec(2, 1000));
+  rig.round();
+  CHECK(rig.gpus_of(0) == 0);
+  CHECK(rig.gpus_of(1) == 2);
+  rig.submit(rigid_spec(2, 1000));
+  rig.now += 1s;
+  rig.settle(TriggerKind::arrival);
+  CHECK(rig.gpus_of(2) == 2);
+}
+
 TEST_CASE("of a job that moves what it did here is learned as no length") {
   const Topology topology = of_groups({{1, "V100"}, {1, "P100"}});
   const std::uint32_t slow = topology.gpu_types()[topology.server(ServerId{0}).gpu_type.value].name ==
