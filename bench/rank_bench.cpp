@@ -6,6 +6,9 @@
 // between rounds takes in which one has come. Of the figures CPU is what a busy machine leaves
 // comparable.
 //
+// first: what the arrival of the first job of a kind takes that may have so many workers, on 8,192
+// idle GPUs of three types: its speed with each size is asked for.
+//
 // gap: the sum of rank x least_gpu_s x speed that divide_by_rank() reaches, below the most that any
 // sizes reach, which an integer program finds; in per cent, mean and worst of the problems.
 #include <benchmark/benchmark.h>
@@ -94,6 +97,42 @@ BENCHMARK(plan)
     ->Args({32'768, 12'000})
     ->Unit(benchmark::kMillisecond)
     ->Iterations(10);
+
+void first(benchmark::State& state) {
+  const Topology topology = three_types(8192);
+  const auto model = make_analytic_speed(topology);
+  double longest = 0, took = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    PolicyRig rig(topology, std::make_unique<RankPolicy>(RankOptions{.believes = true}));
+    rig.speed = model.get();
+    JobSpec job;
+    job.model = "resnet50";
+    job.duration = from_seconds(1000);
+    rig.submit(job);
+    rig.round();
+    rig.end(0);
+    job.min_workers = 1;
+    job.max_workers = static_cast<std::uint32_t>(state.range(0));
+    rig.submit(job);
+    const double came = cpu_ms();
+    state.ResumeTiming();
+    benchmark::DoNotOptimize(rig.decide(TriggerKind::arrival));
+    state.PauseTiming();
+    took += cpu_ms() - came;
+    longest = std::max(longest, cpu_ms() - came);
+    state.ResumeTiming();
+  }
+  state.counters["cpu_ms"] = took / static_cast<double>(state.iterations());
+  state.counters["longest_ms"] = longest;
+}
+BENCHMARK(first)
+    ->Arg(32)
+    ->Arg(64)
+    ->Arg(512)
+    ->Arg(2048)
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(5);
 
 /// What the answer is worth in the sum that the program maximises.
 double worth_of(const RankProblem& problem, const RankAnswer& answer) {

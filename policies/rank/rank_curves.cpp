@@ -2,6 +2,7 @@
 #include "policies/rank/rank_curves.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "interference/gpu_speed.h"
@@ -13,6 +14,16 @@ namespace starling {
 namespace {
 
 constexpr double kSlowest = 1e-9;
+
+/// Up to so many workers every size counts; beyond, so many between one power of two and the next,
+/// which are multiples of what servers have: only corners of the hull matter.
+constexpr std::uint32_t kEachSize = 64, kSizesPerDoubling = 8;
+
+std::uint32_t next_size(std::uint32_t workers, std::uint32_t most) {
+  const std::uint32_t step = workers < kEachSize ? 1 : std::bit_floor(workers) / kSizesPerDoubling;
+  const std::uint32_t next = (workers / step + 1) * step;
+  return workers < most ? std::min(next, most) : most + 1;
+}
 
 std::uint32_t gpus_of_type(const Occupancy& gpus, GpuTypeId type) {
   std::uint32_t count = 0;
@@ -31,6 +42,10 @@ double RankSpeeds::of(std::uint32_t type, std::uint32_t gpus) const {
   return at != list.end() && at->gpus == gpus ? at->speed : 0;
 }
 
+bool RankSpeeds::never() const {
+  return !needs_types && std::ranges::all_of(sizes, [](const auto& list) { return list.empty(); });
+}
+
 WorkerRange workers_of(const JobSpec& job) {
   if (!job.elastic()) return {job.workers, job.workers};
   return {std::max(job.min_workers, 1U), job.max_workers};
@@ -42,10 +57,6 @@ std::vector<double> type_costs(const Topology& topology, double exponent) {
     costs.push_back(std::pow(std::max(gpu_speed_factor(type.name), 1e-3), exponent));
   return costs;
 }
-bool RankSpeeds::never() const {
-  return !needs_types && std::ranges::all_of(sizes, [](const auto& list) { return list.empty(); });
-}
-
 
 std::optional<Placement> place_on_type(const Occupancy& gpus, const Shape& shape,
                                        const JobSpec& job, std::uint32_t workers, GpuTypeId type) {
@@ -74,9 +85,10 @@ std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& 
       auto& sizes = speeds->sizes.emplace_back();
       const GpuTypeId type{t};
       if (!allows(job, view.topology, type)) continue;
-      const std::uint32_t there = gpus_of_type(empty, type);
+      const std::uint32_t there = gpus_of_type(empty, type) / job.gpus_per_worker;
+      const std::uint32_t last = std::min(most, there);
       double frugal = 0;
-      for (std::uint32_t k = least; k <= most && k * job.gpus_per_worker <= there; ++k) {
+      for (std::uint32_t k = least; k <= last; k = next_size(k, last)) {
         const std::uint32_t gpus = k * job.gpus_per_worker;
         const auto place = place_on_type(empty, shape, job, k, type);
         if (!place) continue;
@@ -91,13 +103,13 @@ std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& 
       fastest = typical;
       speeds->least_gpu_s = 1 / frugal;
     }
-    return std::shared_ptr<const RankSpeeds>(std::move(speeds));
-  });
-}
-
-}  // namespace starling
     if (speeds->never()) {
       JobSpec smallest = job;
       smallest.workers = least;
       speeds->needs_types = place(empty, shape, smallest, Fit::count).has_value();
     }
+    return std::shared_ptr<const RankSpeeds>(std::move(speeds));
+  });
+}
+
+}  // namespace starling

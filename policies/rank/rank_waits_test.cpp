@@ -86,10 +86,8 @@ TEST_CASE("whoever nothing here can ever run keeps nobody from starting") {
 
 TEST_CASE("of a job that moves what it did here is learned as no length") {
   const Topology topology = of_groups({{1, "V100"}, {1, "P100"}});
-  const std::uint32_t slow = topology.gpu_types()[topology.server(ServerId{0}).gpu_type.value].name ==
-                                     "P100"
-                                 ? 0
-                                 : 1;
+  const GpuTypeId first = topology.server(ServerId{0}).gpu_type;
+  const std::uint32_t slow = topology.gpu_types()[first.value].name == "P100" ? 0 : 1;
   RankRig rig(topology, {slow, slow + 1}, {});
   const auto model = make_analytic_speed(topology);
   rig.speed = model.get();
@@ -126,6 +124,25 @@ TEST_CASE("of a job that moves what it did here is learned as no length") {
   rig.round();
   REQUIRE(rig.gpus_of(0) == 1);
   CHECK(says(rig.why(0), "of which 900 s were expected to be left"));  // nothing is known yet
+}
+
+TEST_CASE("of thousands of workers only some sizes are looked at, the largest among them") {
+  const Topology topology = of_groups({{512, "V100"}});
+  const Occupancy empty(topology, {0, topology.server_count()});
+  const auto model = make_analytic_speed(topology);
+  const View view{topology, empty, {}, {}, {}, *model, Instant{}, AgentId{0}};
+  JobSpec job = elastic_spec(3000, 1000);
+  job.model = "resnet50";
+  RankCurves curves;
+  const auto speeds = curves.of(view, shape_of(empty), empty, job);
+  const auto& sizes = speeds->sizes[0];
+  CHECK(sizes.size() < 128);
+  for (std::uint32_t k = 1; k <= 64; ++k) CHECK(sizes[k - 1].gpus == k);
+  for (std::size_t i = 64; i < sizes.size(); ++i)
+    CHECK(sizes[i].gpus * 8 <= sizes[i - 1].gpus * 9);
+  CHECK(sizes.back().gpus == 3000);
+  job.max_workers = 5000;
+  CHECK(curves.of(view, shape_of(empty), empty, job)->sizes[0].back().gpus == 4096);
 }
 
 }  // namespace
