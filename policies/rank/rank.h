@@ -94,7 +94,8 @@ class RankPolicy final : public Policy {
     std::deque<std::vector<RankSize>> own;
     RankAnswer answer;
   };
-  [[nodiscard]] static std::vector<JobId> ids_of(const Plan& plan);
+  [[nodiscard]] static std::vector<RankReasons::Got> got_of(
+      const View& view, const Plan& plan, const std::vector<std::optional<Placement>>& to);
   void observe(const View& view);
   void see(const View& view, const JobView& job);
   [[nodiscard]] Member member_of(const View& view, const JobView& job);
@@ -108,7 +109,8 @@ class RankPolicy final : public Policy {
   void plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round);
   void between(const View& view, RoundPlan& round, std::vector<Decision>& out);
   void grow(const View& view, std::vector<Decision>& out);
-  void carry_out(const View& view, const Plan& plan, RoundPlan& round, std::vector<Decision>& out);
+  std::vector<RankReasons::Got> carry_out(const View& view, const Plan& plan, RoundPlan& round,
+                                          std::vector<Decision>& out);
   [[nodiscard]] std::optional<Placement> place_of(const Plan& plan, std::size_t i);
   [[nodiscard]] std::vector<std::size_t> take_stayers(const Plan& plan,
                                                       std::vector<std::size_t>& movers);
@@ -127,7 +129,7 @@ class RankPolicy final : public Policy {
   RankReasons reasons_;
   std::vector<double> costs_;  // type_costs()
   std::map<JobId, Known> known_;
+  bool held_ = false;  // in this round a gang over several types waits for what comes free
 };
 
-  bool held_ = false;  // in this round a gang over several types waits for what comes free
 }  // namespace starling

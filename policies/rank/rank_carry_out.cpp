@@ -20,10 +20,16 @@ bool is_free_for(const Occupancy& gpus, const JobView& job) {
 
 }  // namespace
 
-std::vector<JobId> RankPolicy::ids_of(const Plan& plan) {
-  std::vector<JobId> ids;
-  for (const Member& member : plan.members) ids.push_back(member.job->spec->id);
-  return ids;
+std::vector<RankReasons::Got> RankPolicy::got_of(const View& view, const Plan& plan,
+                                                 const std::vector<std::optional<Placement>>& to) {
+  std::vector<RankReasons::Got> got;
+  for (std::size_t i = 0; i < plan.members.size(); ++i) {
+    got.push_back({plan.members[i].job->spec->id});
+    if (!to[i]) continue;
+    got.back().gpus = static_cast<std::uint32_t>(to[i]->size());
+    got.back().type = view.topology.type_of(to[i]->front()).value;
+  }
+  return got;
 }
 
 /// Of the sizes up to the granted one that which is worth most where it has room, less what its GPUs
@@ -102,8 +108,9 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
   }
 }
 
-void RankPolicy::carry_out(const View& view, const Plan& plan, RoundPlan& round,
-                           std::vector<Decision>& out) {
+/// What each has in the end.
+std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan& plan,
+                                                    RoundPlan& round, std::vector<Decision>& out) {
   std::vector<std::size_t> movers;
   const std::vector<std::size_t> stayers = take_stayers(plan, movers);
   const auto key = [&](std::size_t i) {
@@ -115,6 +122,8 @@ void RankPolicy::carry_out(const View& view, const Plan& plan, RoundPlan& round,
   std::ranges::stable_sort(movers, {}, key);
   std::vector<std::optional<Placement>> to(plan.members.size());
   place_movers(plan, movers, to);
+  for (const std::size_t i : stayers) to[i] = plan.members[i].job->placement;
+  std::vector<RankReasons::Got> got = got_of(view, plan, to);
   std::vector<Decision> resizes;
   for (const std::size_t i : movers) {
     const JobView& job = *plan.members[i].job;
@@ -124,6 +133,7 @@ void RankPolicy::carry_out(const View& view, const Plan& plan, RoundPlan& round,
   }
   move_stayers(view, plan, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
+  return got;
 }
 
 /// To GPUs that nobody has to leave first.

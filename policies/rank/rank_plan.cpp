@@ -25,11 +25,15 @@ bool RankPolicy::is_mixed(const View& view, const Placement& placement) const {
   });
 }
 
-/// A gang on GPUs of several types has found its place for good.
+/// A gang on GPUs of several types has found its place for good; and what runs on a server that is
+/// drained, or on a GPU that is bad, ends there by itself.
 bool RankPolicy::may_stop(const View& view, const JobView& job) const {
   const RunDetails& run = job.spec->run;
   const bool says = run.save > Duration{0} || run.restore > Duration{0};
-  return (job.spec->elastic() || says) && !is_mixed(view, job.placement);
+  const bool drained = std::ranges::any_of(job.placement, [&](GpuId gpu) {
+    return view.gpus.gpus().contains(gpu.value) && view.gpus.is_blocked(gpu);
+  });
+  return (job.spec->elastic() || says) && !drained && !is_mixed(view, job.placement);
 }
 
 RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job) {
@@ -117,17 +121,17 @@ void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, Ro
     round.add({job.spec->id, *std::move(found)});
   } else if (known_.at(job.spec->id).without_gpus_s >= options_.patience_s) {
     plan.problem.held.assign(costs_.size(), true);
+    held_ = true;
   }
 }
 
 void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out) {
-    held_ = true;
   Plan plan;
+  held_ = false;
   places_.begin(view, rounds_.shape());
   std::vector<const JobView*> mixed;
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
   std::set<JobId> leaving;
-  held_ = false;
   for (const JobView* job : routing_.pick_movers(view)) {
     if (!may_stop(view, *job)) continue;
     leaving.insert(job->spec->id);
@@ -159,8 +163,7 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
     if (job->spec->priority >= most_urgent) plan_mixed(view, *job, plan, round);
   }
   divide(plan);
-  carry_out(view, plan, round, out);
-  reasons_.note(view, plan.problem, plan.answer, ids_of(plan));
+  reasons_.note(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
 void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
@@ -180,10 +183,9 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   }
   if (grows) return grow(view, out);
   round.keep_places(places_.gpus());
-  divide(plan);
-  carry_out(view, plan, round, out);
-  reasons_.add(view, plan.problem, plan.answer, ids_of(plan));
   if (held_) plan.problem.held.assign(costs_.size(), true);
+  divide(plan);
+  reasons_.add(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
 /// To those who run, if that saves them more than it costs.

@@ -21,28 +21,29 @@ std::string formatted(const char* format, Numbers... numbers) {
 }  // namespace
 
 void RankReasons::note(const View& view, const RankProblem& problem, const RankAnswer& answer,
-                       const std::vector<JobId>& jobs) {
+                       const std::vector<Got>& jobs) {
   reasons_.clear();
   add(view, problem, answer, jobs);
 }
 
 void RankReasons::add(const View& view, const RankProblem& problem, const RankAnswer& answer,
-                      const std::vector<JobId>& jobs) {
+                      const std::vector<Got>& jobs) {
   if (types_.empty()) {
     for (const GpuType& type : view.topology.gpu_types()) types_.push_back(type.name);
   }
   if (reasons_.size() > view.waiting.size() + view.running.size() + kMostAdded) reasons_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const auto& more = answer.more[i];
-    reasons_[jobs[i]] = {view.now,
-                         jobs.size(),
-                         answer.rank[i],
-                         problem.jobs[i].aged,
-                         problem.jobs[i].left_s,
-                         answer.grants[i],
-                         more,
-                         more ? answer.price[more->type] : 0,
-                         more && answer.held[more->type] && !problem.jobs[i].stoppable};
+    reasons_[jobs[i].job] = {view.now,
+                             jobs.size(),
+                             answer.rank[i],
+                             problem.jobs[i].aged,
+                             problem.jobs[i].left_s,
+                             jobs[i],
+                             answer.grants[i],
+                             more,
+                             more ? answer.price[more->type] : 0,
+                             more && answer.held[more->type] && !problem.jobs[i].stoppable};
   }
 }
 
@@ -68,6 +69,18 @@ std::string RankReasons::next_step(const Reason& reason) const {
       size.c_str(), more.value);
 }
 
+std::string RankReasons::why_other(const Reason& reason) const {
+  const std::string part =
+      "  its part was " +
+      (reason.grant ? gpus_of(reason.grant->gpus, reason.grant->type) : std::string("none"));
+  if (!reason.grant || reason.got.gpus > reason.grant->gpus)
+    return part + ": it keeps what it has, which nobody else needs";
+  if (reason.got.gpus == 0) return part + ", and no place for them was left at its turn";
+  return part +
+         ", and no place for them was left at its turn, or none where they are fast enough to be "
+         "worth it";
+}
+
 std::vector<std::string> RankReasons::explain(JobId job) const {
   const auto at = reasons_.find(job);
   if (at == reasons_.end()) return {};
@@ -78,10 +91,17 @@ std::vector<std::string> RankReasons::explain(JobId job) const {
           "policy: at %.0f s %.0f of the %zu jobs that shared what there was were at least as "
           "long as it, of which %.0f s were expected to be left; it got ",
           seconds(reason.at.time_since_epoch()), longer, reason.jobs, reason.left_s) +
-      (reason.grant ? gpus_of(reason.grant->gpus, reason.grant->type) : "none")};
+      (reason.got.gpus > 0 ? gpus_of(reason.got.gpus, reason.got.type) : "none")};
   if (reason.aged > 0.005)
     lines.push_back(formatted("  for having waited it counts as if %.1f more were",
                               static_cast<double>(reason.jobs) * reason.aged));
+  const bool all =
+      reason.grant ? reason.got.gpus == reason.grant->gpus && reason.got.type == reason.grant->type
+                   : reason.got.gpus == 0;
+  if (!all) {
+    lines.push_back(why_other(reason));
+    return lines;
+  }
   if (reason.grant && reason.grant->value > 0)
     lines.push_back(formatted("  each of its last GPUs is worth %.3g, %.2f times its speed in all",
                               reason.grant->value, reason.grant->speed));

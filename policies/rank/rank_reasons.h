@@ -17,12 +17,17 @@ namespace starling {
 /// otherwise for it to have more; for people.
 class RankReasons {
  public:
+  /// What a job of the division has after it, where there was room for that.
+  struct Got {
+    JobId job;
+    std::uint32_t gpus = 0, type = 0;
+  };
   /// Of a round: all others are forgotten.
   void note(const View& view, const RankProblem& problem, const RankAnswer& answer,
-            const std::vector<JobId>& jobs);
+            const std::vector<Got>& jobs);
   /// Of what was divided between rounds: the others stay, as far as they are of this home.
   void add(const View& view, const RankProblem& problem, const RankAnswer& answer,
-           const std::vector<JobId>& jobs);
+           const std::vector<Got>& jobs);
   /// Nothing: none was about it.
   [[nodiscard]] std::vector<std::string> explain(JobId job) const;
 
@@ -31,12 +36,15 @@ class RankReasons {
     Instant at{};
     std::size_t jobs = 0;
     double rank = 0, aged = 0, left_s = 0;
+    Got got;
     std::optional<RankGrant> grant, more;
     double price = 0;  // of the type of `more`
     bool held = false;
   };
   [[nodiscard]] std::string gpus_of(std::uint32_t gpus, std::uint32_t type) const;
   [[nodiscard]] std::string next_step(const Reason& reason) const;
+  /// Where it got other than its part.
+  [[nodiscard]] std::string why_other(const Reason& reason) const;
 
   std::vector<std::string> types_;
   std::map<JobId, Reason> reasons_;

@@ -84,6 +84,26 @@ TEST_CASE("whoever nothing here can ever run keeps nobody from starting") {
   CHECK(rig.gpus_of(2) == 2);
 }
 
+TEST_CASE("what runs on a drained server ends there: it is neither resized nor stopped") {
+  RankRig rig(servers(2));
+  rig.submit(elastic_spec(8, 50'000));
+  rig.submit(elastic_spec(8, 50'000));
+  rig.round();
+  const Placement there = rig.jobs[0].placement;
+  REQUIRE(there.size() == 8);
+  const ServerId server = rig.topology.server_of(there.front());
+  (void)rig.gpus.block({server.value, server.value + 1});
+  for (int i = 0; i < 12; ++i) rig.submit(elastic_spec(8, 100));
+  rig.round(120s);
+  CHECK(rig.jobs[0].placement == there);
+  CHECK(rig.gpus_of(1) < 8);  // the other server is shared out as ever
+  while (rig.jobs.size() > 2) rig.end(2);
+  rig.end(1);
+  rig.now += 10s;
+  rig.settle(TriggerKind::departure);  // nobody waits, and eight GPUs are free
+  CHECK(rig.jobs[0].placement == there);
+}
+
 TEST_CASE("of a job that moves what it did here is learned as no length") {
   const Topology topology = of_groups({{1, "V100"}, {1, "P100"}});
   const GpuTypeId first = topology.server(ServerId{0}).gpu_type;
@@ -124,6 +144,22 @@ TEST_CASE("of a job that moves what it did here is learned as no length") {
   rig.round();
   REQUIRE(rig.gpus_of(0) == 1);
   CHECK(says(rig.why(0), "of which 900 s were expected to be left"));  // nothing is known yet
+}
+
+TEST_CASE("it tells what a job has, not what it would have had where there was room") {
+  // Two servers have three GPUs left each; over both a gang has a third of its speed.
+  RankRig rig(servers(2));
+  const ApartIsSlow speed(rig.topology);
+  rig.speed = &speed;
+  for (int i = 0; i < 2; ++i) rig.submit(rigid_spec(5, 1e6));
+  rig.round();
+  JobSpec wants = elastic_spec(6, 1000);
+  wants.workers = 6;
+  rig.submit(wants);
+  rig.round(120s);
+  REQUIRE(rig.gpus_of(2) == 3);
+  CHECK(says(rig.why(2), "it got 3 GPUs of V100"));
+  CHECK(says(rig.why(2), "its part was 6 GPUs of V100"));
 }
 
 TEST_CASE("of thousands of workers only some sizes are looked at, the largest among them") {
