@@ -60,6 +60,7 @@ std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trig
             [this, &view] {
               progress_.observe(view);
               division_->observe(view);
+              over_.observe(view);
             },
         .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
         .between = [this, &view](RoundPlan& plan, auto& out) { between_rounds(view, plan, out); }};
@@ -170,7 +171,7 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   const auto runs = std::stable_partition(shares.begin(), shares.end(), [](const Share& share) {
     return share.job->placement.empty();
   });
-  over_.start(call(view), {shares.begin(), runs}, planned, out);
+  over_.start(call(view), *division_, {shares.begin(), runs}, planned, out);
   if (plan.empty()) over_.grow(call(view), *division_, {runs, shares.end()}, planned, out);
 }
 

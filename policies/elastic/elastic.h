@@ -10,6 +10,7 @@
 #include "policies/options.h"
 #include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
+#include "scheduling/feedback.h"
 
 namespace starling {
 
@@ -39,6 +40,7 @@ class ElasticPolicy final : public Policy {
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
+  void refused(const Feedback& feedback) override { over_.refused(feedback.job()); }
   [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
   /// How much of each job is done, when the round began, and what its Division has learned.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;

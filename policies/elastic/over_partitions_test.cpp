@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include "policies/elastic/elastic_jobs_test.h"
+#include "policies/registry.h"
 #include "policies/testing/test_world.h"
+#include "scheduling/feedback.h"
 
 namespace starling {
 namespace {
@@ -58,7 +60,7 @@ TEST_CASE("a gang comes home at the round after somebody has come who waits for 
   }
 }
 
-TEST_CASE("nobody grows where it gains less than its stops cost, or somebody waits") {
+TEST_CASE("nobody grows where it gains less than its stops cost") {
   TwoHomes homes("optimus:restart=500");
   homes.world.run(trace_of({elastic(1, 0, 16, 60'000)}));
   CHECK(homes.world.faults.empty());
@@ -67,17 +69,34 @@ TEST_CASE("nobody grows where it gains less than its stops cost, or somebody wai
 
 TEST_CASE("a job whose least size is more than a partition has starts as large as there is room") {
   TwoHomes homes("drf:spread=grow");
-  TraceJob wide = elastic(1, 0, 16, 60'000);
+  TraceJob wide = elastic(1, 1, 16, 60'000);
   wide.spec.workers = 16;
   wide.spec.min_workers = 10;
   TraceJob narrow = elastic(2, 0, 4, 600'000);
   narrow.spec.min_workers = narrow.spec.workers = 4;
-  homes.world.run(trace_of({wide, narrow}));
+  homes.world.run(trace_of({narrow, wide}));
   CHECK(homes.world.faults.empty());
-  const TestWorld::Job& job = homes.world.jobs[0];
+  const TestWorld::Job& job = homes.world.jobs[1];
   CHECK(job.starts >= 1);
+  CHECK(homes.world.preemptions == 0);
   // On twelve GPUs, for the other four are busy until long after its end: 9.84 of 12.3 times.
-  CHECK(end_of(job) == doctest::Approx(60'000 * 12.3 / 9.84).epsilon(0.05));
+  CHECK(end_of(job) == doctest::Approx(1 + 60'000 * 12.3 / 9.84).epsilon(0.05));
+}
+
+TEST_CASE("a gang whose least size is more than its partition has is not stopped for who waits") {
+  for (const std::string name : {"optimus", "drf"}) {
+    CAPTURE(name);
+    TwoHomes homes(name + ":spread=grow");
+    std::vector<TraceJob> wide{elastic(1, 0, 16, 60'000), elastic(2, 0, 16, 60'000)};
+    for (TraceJob& job : wide) job.spec.workers = 16, job.spec.min_workers = 10;
+    homes.world.run(trace_of(wide));
+    CHECK(homes.world.faults.empty());
+    CHECK(homes.world.preemptions == 0);
+    for (const TestWorld::Job& job : homes.world.jobs) {
+      CHECK(job.starts == 1);
+      CHECK(end_of(job) < 2 * 60'000 + 2 * 3600);
+    }
+  }
 }
 
 /// What agent 0 of two is shown.
@@ -156,6 +175,38 @@ TEST_CASE("a gang is called home once somebody waits here or where its other GPU
     seen.waiting.front().spec = &waits.spec;
     CHECK(over.is_called_home(seen.view(), gang));
   }
+  SUBCASE("here, by who could use what it has here, and comes no later") {
+    TraceJob waits = elastic(2, 0, 16, 1000);
+    seen.waiting.resize(1);
+    seen.waiting.front().spec = &waits.spec;
+    SUBCASE("of a lower priority") { waits.spec.priority = -1; }
+    SUBCASE("of another GPU type") { waits.spec.gpu_types = {"A100"}; }
+    SUBCASE("larger than all partitions") { waits.spec.min_workers = waits.spec.max_workers = 33; }
+    SUBCASE("on its way elsewhere") { seen.waiting.front().blocked = true; }
+    SUBCASE("where it has nothing") {
+      seen.gpus.give_back(Placement{GpuId{3}, GpuId{4}});
+      gang.placement = {GpuId{20}};
+    }
+    CHECK_FALSE(over.is_called_home(seen.view(), gang));
+    seen.digest.waiting = 1;  // of others it is only known that they wait
+    CHECK(over.is_called_home(seen.view(), gang));
+  }
+  SUBCASE("not one that cannot be at home") {
+    seen.digest.waiting = 1;
+    TraceJob wide = spread;
+    gang.spec = &wide.spec;
+    wide.spec.workers = wide.spec.min_workers = 16;
+    CHECK(over.is_called_home(seen.view(), gang));
+    SUBCASE("because it is too large") {
+      wide.spec.workers = wide.spec.min_workers = wide.spec.max_workers = 17;
+    }
+    SUBCASE("because its workers are") {
+      wide.spec.gpus_per_worker = 3;
+      wide.spec.workers = wide.spec.min_workers = 5;
+    }
+    SUBCASE("because servers are being drained") { seen.gpus.block({1, 2}); }
+    CHECK_FALSE(over.is_called_home(seen.view(), gang));
+  }
   SUBCASE("not one that has let go here") {
     seen.gpus.give_back(Placement{GpuId{4}});
     seen.digest.waiting = 1;
@@ -168,6 +219,166 @@ TEST_CASE("a gang is called home once somebody waits here or where its other GPU
     seen.digest.waiting = 1;
     CHECK_FALSE(over.is_called_home(seen.view(), gang));
   }
+}
+
+/// Every GPU more is worth more than the last, and jobs run by batches of seven.
+struct Counting final : Division {
+  void divide(const ElasticCall&, const ElasticCapacity&, ElasticCapacity,
+              std::vector<ElasticShare>&) override {}
+  [[nodiscard]] std::optional<Placement> find_workers(const ElasticCall&, const Occupancy&,
+                                                      const JobSpec&,
+                                                      std::uint32_t) const override {
+    return std::nullopt;
+  }
+  [[nodiscard]] bool worth_a_restart(const ElasticCall&, const ElasticShare&) override {
+    return true;
+  }
+  [[nodiscard]] Allocation allocation(const ElasticCall&, const JobSpec&,
+                                      const Placement&) const override {
+    return {.local_batch = 7};
+  }
+  [[nodiscard]] double gained_s(const ElasticCall&, const ElasticShare& share, const Placement& to,
+                                double horizon_s) const override {
+    ++priced;
+    const auto more = static_cast<double>(to.size() - share.job->placement.size());
+    return horizon_s * more * more;
+  }
+  mutable std::size_t priced = 0;
+};
+
+/// Jobs that run on GPUs of agent 0, and what of them grows.
+struct Growing : Seen {
+  void run(const TraceJob& job, const Placement& on) {
+    JobView view;
+    view.spec = &job.spec;
+    view.placement = on;
+    running.push_back(view);
+    gpus.take(on);
+  }
+  [[nodiscard]] std::vector<Decision> grow() {
+    const View shown = view();
+    const Occupancy empty(topology, gpus.servers());
+    const Shape shape = shape_of(empty);
+    std::vector<ElasticShare> runners;
+    for (const JobView& job : running)
+      runners.push_back(
+          {&job, job.spec->min_workers, job.spec->max_workers, 1e6,
+           static_cast<std::uint32_t>(job.placement.size()) / job.spec->gpus_per_worker});
+    std::vector<Decision> out;
+    over.grow({shown, shape, empty}, division, runners, gpus, out);
+    return out;
+  }
+  Counting division;
+  OverPartitions over{std::chrono::seconds(3600), true};
+};
+
+Placement range(std::uint32_t first, std::uint32_t last) {
+  Placement all;
+  for (std::uint32_t g = first; g < last; ++g) all.emplace_back(g);
+  return all;
+}
+
+TEST_CASE("a job that grows is run as its new size was priced, and says so until it is refused") {
+  Growing world;
+  const TraceJob job = elastic(1, 0, 24, 1e6);
+  world.run(job, range(0, 16));
+  const auto out = world.grow();
+  REQUIRE(out.size() == 1);
+  const Resize& resize = std::get<Resize>(out.front());
+  CHECK(resize.placement == range(0, 16));
+  CHECK(resize.allocation == Allocation{.workers = 24, .local_batch = 7});
+  REQUIRE(world.over.explain(job.spec.id).size() == 1);
+  SUBCASE("once only, for some rounds") { CHECK(world.grow().empty()); }
+  SUBCASE("the core did not do it") {
+    world.over.refused(job.spec.id);
+    CHECK(world.over.explain(job.spec.id).empty());
+    CHECK(world.grow().size() == 1);
+  }
+  SUBCASE("the others had too few") {
+    world.waiting = std::exchange(world.running, {});
+    world.waiting.front().placement.clear();
+    world.over.observe(world.view());
+    CHECK(world.over.explain(job.spec.id) ==
+          std::vector<std::string>{"asked partitions for 24 workers, and did not get them"});
+  }
+}
+
+TEST_CASE("nobody grows while somebody waits") {
+  Growing world;
+  const TraceJob job = elastic(1, 0, 24, 1e6);
+  world.run(job, range(0, 16));
+  SUBCASE("here") {
+    world.waiting.resize(1);
+    world.waiting.front().spec = &job.spec;
+  }
+  SUBCASE("there") { world.digest.waiting = 1; }
+  CHECK(world.grow().empty());
+  world.waiting.clear(), world.digest.waiting = 0;
+  CHECK(world.grow().size() == 1);
+}
+
+TEST_CASE("nobody grows who has GPUs that are being drained") {
+  Growing world;
+  const TraceJob job = elastic(1, 0, 24, 1e6);
+  world.run(job, range(0, 16));
+  world.gpus.block({1, 2});
+  CHECK(world.grow().empty());
+}
+
+TEST_CASE("who grows gets workers that straddle neither servers nor partitions") {
+  Growing world;
+  TraceJob job = elastic(1, 0, 24, 1e6);
+  job.spec.gpus_per_worker = 3;
+  world.run(job, {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}, GpuId{4}, GpuId{5}, GpuId{8}, GpuId{9},
+                  GpuId{10}, GpuId{11}, GpuId{12}, GpuId{13}});
+  const auto out = world.grow();
+  REQUIRE(out.size() == 1);
+  // Of the eight GPUs that are spare there it gets six; of 2 + 2 that are free here none.
+  CHECK(std::get<Resize>(out.front()).allocation.workers == 6);
+}
+
+TEST_CASE("what growing costs is some prices for each job that runs, however many may grow") {
+  Growing world;
+  std::vector<TraceJob> jobs;
+  for (std::uint64_t id = 1; id <= 16; ++id) jobs.push_back(elastic(id, 0, 3, 1e6));
+  for (std::uint32_t j = 0; j < 16; ++j) world.run(jobs[j], {GpuId{j}});
+  CHECK(world.grow().size() == OverPartitions::kMostGrow);
+  // Two GPUs more, the most that any may have; and one, too, for who comes first after others.
+  CHECK(world.division.priced <= 16 + 2 * OverPartitions::kMostGrow);
+}
+
+TEST_CASE("a gang that starts over partitions asks for no GPU that somebody has to leave first") {
+  Growing world;
+  TraceJob wide = elastic(1, 0, 24, 1e6);
+  wide.spec.workers = wide.spec.min_workers = 18;
+  const TraceJob other = elastic(2, 0, 4, 1e6);
+  world.run(other, range(0, 4));
+  world.waiting.resize(1);
+  world.waiting.front().spec = &wide.spec;
+  const View shown = world.view();
+  const Occupancy empty(world.topology, world.gpus.servers());
+  const Shape shape = shape_of(empty);
+  const std::vector<ElasticShare> waits{{&world.waiting.front(), 18, 24, 1e6}};
+  std::vector<Decision> out;
+  world.over.start({shown, shape, empty}, world.division, waits, empty, out);
+  REQUIRE(out.size() == 1);
+  const Spread& spread = std::get<Spread>(out.front());
+  CHECK(spread.local == range(4, 16));
+  CHECK(spread.allocation == Allocation{.workers = 20, .local_batch = 7});
+}
+
+TEST_CASE("an elastic policy takes back what it says of a job once the core refuses it") {
+  Growing world;
+  const TraceJob job = elastic(1, 0, 24, 1e6);
+  world.run(job, range(0, 16));
+  const auto policy = make_policy_registry().make("drf:spread=grow").value();
+  Rng rng(1);
+  const auto out = policy->decide(world.view(), {TriggerKind::round}, rng);
+  REQUIRE(out.size() == 1);
+  REQUIRE(std::holds_alternative<Resize>(out.front()));
+  CHECK(policy->explain(job.spec.id).size() == 1);
+  policy->refused({out.front(), DecisionFault::reserved});
+  CHECK(policy->explain(job.spec.id).empty());
 }
 
 }  // namespace
