@@ -189,11 +189,7 @@ double ChaosFaults::means() {
   return dose == Dose::extreme ? 1 : 0.3;
 }
 
-bool ChaosFaults::sizes() {
-  if (state("F35-sizes").dose == Dose::off) return false;
-  counts_["F35-sizes"] = 1;
-  return true;
-}
+bool ChaosFaults::sizes() { return state("F35-sizes").dose != Dose::off; }
 
 bool ChaosFaults::herd() {
   if (state("F18-herd").dose == Dose::off) return false;

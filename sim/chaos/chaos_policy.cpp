@@ -12,8 +12,9 @@ std::unique_ptr<Policy> ChaosFaults::faulty_policy(AgentId agent, std::unique_pt
                                                    std::function<void(Duration)> stall) {
   if (State& sizes = state("F35-sizes"); sizes.dose != Dose::off) {
     const Duration mean = std::chrono::seconds(sizes.dose == Dose::extreme ? 5 : 40);
-    good = std::make_unique<SizingPolicy>(std::move(good), mean, sizes.rng.fork(agent.value),
-                                          [this] { return !healed_; });
+    good = std::make_unique<SizingPolicy>(
+        std::move(good), mean, sizes.rng.fork(agent.value), [this] { return !healed_; },
+        [this] { ++counts_["F35-sizes"]; });
   }
   State& bad = state("F21-brain");
   if (bad.dose == Dose::off) return good;

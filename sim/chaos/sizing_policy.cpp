@@ -38,6 +38,7 @@ void SizingPolicy::size_spreads(const View& view, std::vector<Decision>& decisio
     spread->allocation.workers = any_size(*job->spec);
     const std::size_t gpus = std::size_t{spread->allocation.workers} * job->spec->gpus_per_worker;
     if (spread->local.size() > gpus) spread->local.resize(gpus);
+    sized_();
   }
 }
 
@@ -50,6 +51,7 @@ void SizingPolicy::resize_one(const View& view, std::vector<Decision>& out) {
   const std::uint32_t workers = any_size(*job.spec);
   const std::uint32_t gpus = workers * std::max(job.spec->gpus_per_worker, 1U);
   Placement here = some_here(view, job, gpus);
+  sized_();
   if (job.placement.empty()) {
     out.emplace_back(Spread{id, std::move(here), std::nullopt, false, {.workers = workers}});
   } else if (rng_.chance(0.1)) {

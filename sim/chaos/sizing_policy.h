@@ -14,11 +14,22 @@ namespace starling {
 /// show that jobs end well whatever sizes are chosen, and when.
 class SizingPolicy final : public Policy {
  public:
-  /// While `active` says so, about every `mean`, as far as it is asked.
-  SizingPolicy(std::unique_ptr<Policy> good, Duration mean, Rng rng, std::function<bool()> active)
-      : good_(std::move(good)), mean_(mean), rng_(rng), active_(std::move(active)) {}
+  /// While `active` says so, about every `mean`, as far as it is asked. `sized`: called for each
+  /// decision of its own.
+  SizingPolicy(std::unique_ptr<Policy> good, Duration mean, Rng rng, std::function<bool()> active,
+               std::function<void()> sized)
+      : good_(std::move(good)),
+        facts_(good_->facts()),
+        mean_(mean),
+        rng_(rng),
+        active_(std::move(active)),
+        sized_(std::move(sized)) {
+    facts_.needs_running = true;
+    facts_.by_end = false;
+  }
 
-  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return good_->facts(); }
+  /// Those of the policy that it is made of, which need not look at what runs; this one does.
+  [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   void refused(const Feedback& feedback) override { good_->refused(feedback); }
@@ -59,9 +70,11 @@ class SizingPolicy final : public Policy {
   void resize_one(const View& view, std::vector<Decision>& out);
 
   std::unique_ptr<Policy> good_;
+  PolicyFacts facts_;
   Duration mean_;
   Rng rng_;
   std::function<bool()> active_;
+  std::function<void()> sized_;
   Instant next_ = Instant::min();
 };
 
