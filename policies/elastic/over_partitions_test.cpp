@@ -327,13 +327,17 @@ TEST_CASE("nobody grows who has GPUs that are being drained") {
 
 TEST_CASE("who grows gets workers that straddle neither servers nor partitions") {
   Growing world;
+  world.gpus = Occupancy(world.topology, {0, 1});
+  world.digest.servers = {1, 4};
+  world.digest.gpus = world.digest.free = 24;
+  world.digest.whole_free_servers = 3;
   TraceJob job = elastic(1, 0, 24, 1e6);
   job.spec.gpus_per_worker = 3;
-  world.run(job, {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}, GpuId{4}, GpuId{5}, GpuId{8}, GpuId{9},
-                  GpuId{10}, GpuId{11}, GpuId{12}, GpuId{13}});
+  world.run(job, range(0, 6));
   const auto out = world.grow();
   REQUIRE(out.size() == 1);
-  // Of the eight GPUs that are spare there it gets six; of 2 + 2 that are free here none.
+  // Of each of the two servers that are spare there it gets six GPUs; of two that are free here none.
+  CHECK(std::get<Resize>(out.front()).placement == range(0, 6));
   CHECK(std::get<Resize>(out.front()).allocation.workers == 6);
 }
 
