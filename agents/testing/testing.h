@@ -84,11 +84,11 @@ class TestFlock {
   void crash_executor(std::uint32_t executor);
   /// After crash_executor(), or alone: then its processes live on.
   void restart_executor(std::uint32_t executor);
-  /// Its next life has read another topology, or the right one again.
   /// What its calendar says at Instant 0, from its next life on.
   void date_agent(std::uint32_t agent, Duration calendar) {
     agents_[agent].config.calendar = calendar;
   }
+  /// Its next life has read another topology, or the right one again.
   void mislead_agent(std::uint32_t agent) { agents_[agent].config.topology ^= 1; }
   void mislead_executor(std::uint32_t e) { executors_[e].config.topology ^= 1; }
   /// The agent dies with its `n`th step from now, after writing and, if so, before sending.
