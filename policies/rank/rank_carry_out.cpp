@@ -40,8 +40,12 @@ std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
   const JobSpec& spec = *member.job->spec;
   const RankSpeeds& speeds = *member.known->speeds;
   const double each = plan.answer.rank[i] * plan.problem.jobs[i].least_gpu_s;
+  // Beside GPUs of another type, which it has, it must not be its own wish that makes these dear.
+  const bool changes_type = member.now.gpus > 0 && member.type != grant.type;
   const auto cost_of = [&](std::uint32_t type, std::uint32_t gpus) {
-    return plan.answer.price[type] * costs_[type] * gpus;
+    const double worth =
+        changes_type ? plan.answer.worth_to_others(i, type) : plan.answer.price[type];
+    return worth * costs_[type] * gpus;
   };
   std::optional<Placement> best;
   double most = 0;

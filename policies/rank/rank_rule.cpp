@@ -61,6 +61,16 @@ class RankDivision {
       const bool all = free_[t] == 0 && last_[t] < std::numeric_limits<double>::infinity();
       answer_.price.push_back(all ? last_[t] : 0);
     }
+    answer_.wanted.resize(free_.size());
+    for (std::size_t i = 0; i < answer_.more.size(); ++i) {
+      if (!answer_.more[i]) continue;
+      RankAnswer::Wanted& most = answer_.wanted[answer_.more[i]->type];
+      if (answer_.more[i]->value > most.value) {
+        most = {answer_.more[i]->value, most.value, i};
+      } else {
+        most.next = std::max(most.next, answer_.more[i]->value);
+      }
+    }
     return std::move(answer_);
   }
 
@@ -246,6 +256,12 @@ std::vector<RankSize> hull_of(std::span<const RankSize> sizes, RankSize base) {
   std::vector<RankSize> corners;
   for (const RankSize size : sizes) push_corner(corners, 0, base, size);
   return corners;
+}
+
+double RankAnswer::worth_to_others(std::size_t job, std::uint32_t type) const {
+  if (!grants[job] || grants[job]->type != type) return price[type];
+  const Wanted& most = wanted[type];
+  return std::min(price[type], most.value > 0 && most.job == job ? most.next : most.value);
 }
 
 RankAnswer divide_by_rank(const RankProblem& problem) { return RankDivision(problem).divide(); }

@@ -54,6 +54,17 @@ struct RankAnswer {
   std::vector<double> rank;   ///< of each job: how many are at least as long, and what age adds
   std::vector<double> price;  ///< by type: value of the GPU given last; 0: some are left
   std::vector<bool> held;     ///< by type: an aged job waits for more than could be given
+
+  /// What a GPU of the type would be worth to the others if this job left it: of its own type what
+  /// somebody else would have had next there, of another the price.
+  [[nodiscard]] double worth_to_others(std::size_t job, std::uint32_t type) const;
+
+  /// Of whom `more` is worth most, by type, and the next one.
+  struct Wanted {
+    double value = 0, next = 0;
+    std::size_t job = 0;
+  };
+  std::vector<Wanted> wanted;
 };
 
 /// The rule `rank`. GPUs go one step of a job's speeds at a time to whoever has the largest
