@@ -174,8 +174,7 @@ TEST_CASE("of thousands of workers only some sizes are looked at, the largest am
   const auto& sizes = speeds->sizes[0];
   CHECK(sizes.size() < 128);
   for (std::uint32_t k = 1; k <= 64; ++k) CHECK(sizes[k - 1].gpus == k);
-  for (std::size_t i = 64; i < sizes.size(); ++i)
-    CHECK(sizes[i].gpus * 8 <= sizes[i - 1].gpus * 9);
+  for (std::size_t i = 64; i < sizes.size(); ++i) CHECK(sizes[i].gpus * 8 <= sizes[i - 1].gpus * 9);
   CHECK(sizes.back().gpus == 3000);
   job.max_workers = 5000;
   CHECK(curves.of(view, shape_of(empty), empty, job)->sizes[0].back().gpus == 4096);
