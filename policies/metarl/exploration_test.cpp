@@ -61,6 +61,16 @@ TEST_CASE("memory is bounded") {
     budget.begin(i, 1, 1, i);
     if (i % 100 == 99) budget.keep_running(kAll), budget.keep_running(kNobody);
   }
+  CHECK(!budget.anybody());
+  // More begin at once than are kept account of: those beyond are not on the budget.
+  const std::uint64_t begun = budget.begun();
+  for (std::uint64_t i = 0; i < ExplorationBudget::kMostRunning + 500; ++i)
+    budget.begin(20'000 + i, 1, 1, 20'000);
+  CHECK(budget.left() == doctest::Approx(1000 * 12 * kHour - ExplorationBudget::kMostRunning));
+  budget.keep_running(kAll);
+  CHECK(budget.begun() - begun == ExplorationBudget::kMostRunning);
+  budget.begin(20'000, 1, 2, 20'000);  // one that is there already changes
+  CHECK(budget.left() == doctest::Approx(1000 * 12 * kHour - ExplorationBudget::kMostRunning - 1));
   MemoryWriter out;
   budget.save(out, Instant{});
   CHECK(out.bytes().size() <=

@@ -44,9 +44,11 @@ PlacementRules MetaRl::rules() const {
 }
 
 View MetaRl::seen(const View& given) {
-  std::set<std::uint64_t> orders;
-  for (const JobView& job : given.running) orders.insert(job.order);
-  budget_.keep_running([&](std::uint64_t order) { return orders.contains(order); });
+  if (budget_.anybody()) {
+    std::set<std::uint64_t> orders;
+    for (const JobView& job : given.running) orders.insert(job.order);
+    budget_.keep_running([&](std::uint64_t order) { return orders.contains(order); });
+  }
   budget_.pass(given.now,
                static_cast<std::uint32_t>(given.gpus.free_count() + given.gpus.busy_count()));
   return given;
@@ -135,7 +137,13 @@ void MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
     pair = explored_pair(own, point.candidates.residents().at(loss.slot).self.job.model, type);
     break;
   }
-  budget_.begin(point.job.order, point.request.gpus, cost_of(point, *explored), pair);
+  explored_ = {point.job.order, point.request.gpus, cost_of(point, *explored), pair,
+               explored->placement};
+}
+
+void MetaRl::took(const Placement& placement) {
+  if (!explores_ || placement != explored_.placement) return;
+  budget_.begin(explored_.order, explored_.gpus, explored_.gpu_seconds, explored_.pair);
 }
 
 std::string_view MetaRl::score_is() const {

@@ -36,6 +36,8 @@ class MetaRl final : public Scorer {
   /// Everything; called first in every decision, when it settles the budget.
   [[nodiscard]] View seen(const View& given) override;
   void score(const DecisionPoint& point, std::span<double> scores) override;
+  /// Only what starts where score() wanted to explore is on the budget.
+  void took(const Placement& placement) override;
   [[nodiscard]] std::string_view score_is() const override;
   [[nodiscard]] std::string_view remark() const override;
   void save(MemoryWriter& out, Instant origin) const override { budget_.save(out, origin); }
@@ -60,6 +62,14 @@ class MetaRl final : public Scorer {
   MetaRlOptions options_;
   ExplorationBudget budget_;
   bool explores_ = false;  // in the last score()
+  struct Exploration {
+    std::uint64_t order = 0;
+    std::uint32_t gpus = 0;
+    double gpu_seconds = 0;
+    std::uint64_t pair = 0;
+    Placement placement;
+  };
+  Exploration explored_;  // of the last score(), if explores_
 };
 
 }  // namespace starling

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // When a placement explores, and when it must not; figures by hand.
+#include "policies/metarl/meta_rl.h"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "policies/placement/placement_policy.h"
 #include "policies/registry.h"
 #include "scheduling/policy_memory.h"
 #include "topology/generate/generate.h"
@@ -75,6 +78,37 @@ TEST_CASE("what is good anyway is no exploration") {
   scene.speed.pair = 0.8;
   CHECK(scene.starts());
   CHECK(!scene.explains_exploring());
+}
+
+/// Takes the best option, or has every job wait.
+struct Contrary final : Chooser {
+  explicit Contrary(bool all_wait) : waits(all_wait) {}
+  [[nodiscard]] std::size_t choose(const DecisionPoint& point,
+                                   std::span<const double> scores) override {
+    ++asked;
+    for (std::size_t i = 0; i < point.options.size() && waits; ++i) {
+      if (point.options[i].kind == OptionKind::wait) return i;
+    }
+    return best_of(scores);
+  }
+  bool waits;
+  int asked = 0;
+};
+
+TEST_CASE("the budget pays for what starts where it explores, not for what a chooser had wait") {
+  const std::string text = "meta-rl:threshold=0.3,budget=0.15";
+  for (const bool waits : {false, true}) {
+    OneGpu scene(text);
+    PlacementSystem system = make_policy_registry().make_placement(text).value();
+    const auto& scorer = dynamic_cast<const MetaRl&>(*system.scorer);
+    Contrary chooser(waits);
+    scene.policy = std::make_unique<PlacementPolicy>(std::move(system), &chooser);
+    CHECK(scene.starts() != waits);
+    CHECK(chooser.asked == 1);
+    CHECK(scorer.budget().anybody() != waits);
+    const double taken = waits ? 0 : 3600 / 0.6;
+    CHECK(scorer.budget().left() == doctest::Approx(0.15 * 12 * 3600 - taken));
+  }
 }
 
 TEST_CASE("it does not explore without a bonus, a budget, or anything to find out") {

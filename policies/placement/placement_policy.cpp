@@ -236,6 +236,7 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
     if (!placement) return false;
     trial.take(*placement, each);
     candidates_.start(point.job, *placement);
+    scorer_->took(*placement);
     out.emplace_back(Start{point.job.spec->id, std::move(*placement)});
   }
   waiting_gpus_ -= entry.gpus;

@@ -65,6 +65,10 @@ class Scorer {
   /// Of the last score(): why its best option is not what the figures alone say, for people; lives as
   /// long as the program. Empty: nothing to say.
   [[nodiscard]] virtual std::string_view remark() const { return {}; }
+  /// Right after score(): the job starts on these GPUs. Those may be of another option than the best,
+  /// where a Chooser took it, or others than its option's, where that lacks other means. Not called
+  /// of a job that waits or goes elsewhere.
+  virtual void took(const Placement&) {}
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
   /// Called of every job that waits on, in the order in which they are asked about.
