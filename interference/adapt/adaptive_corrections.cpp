@@ -81,6 +81,7 @@ double AdaptiveCorrections::covariance(std::span<const Meeting> one,
 }
 
 void AdaptiveCorrections::learn_anew(Kind& kind) {
+  ++relearned_;
   std::optional<MixedEffects> best;
   for (const double width : kWidths) {
     MixedEffects effects(prior_.widened(width));

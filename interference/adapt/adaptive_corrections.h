@@ -50,6 +50,7 @@ class AdaptiveCorrections final : public Corrections {
   [[nodiscard]] std::uint64_t drifts() const noexcept override {
     return drifts_ + residuals_.drifts();
   }
+  [[nodiscard]] std::uint64_t relearned() const noexcept override { return relearned_; }
   [[nodiscard]] const Meeting& drifted() const noexcept override { return drifted_; }
   /// Whether that kind of GPU is answered by MixedEffects.
   [[nodiscard]] bool adapted(std::uint8_t kind) const;
@@ -99,6 +100,7 @@ class AdaptiveCorrections final : public Corrections {
   Residuals residuals_;
   std::map<std::uint8_t, Kind> kinds_;
   std::uint64_t observed_ = 0, drifts_ = 0;
+  std::uint64_t relearned_ = 0;  // since this was made
   Meeting drifted_;
 };
 

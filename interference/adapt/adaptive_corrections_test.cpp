@@ -95,6 +95,7 @@ TEST_CASE("a kind of GPU that nobody trained for begins at the prior; others are
   const Meeting there = meeting(1, 2, kNew), here = meeting(1, 2);
   CHECK(adaptive.variance({&there, 1}) > 3 * adaptive.variance({&here, 1}));
   for (int i = 0; i < 5; ++i) adaptive.observe({&there, 1}, -0.4);
+  CHECK(adaptive.relearned() == 1);  // with another width, at the fourth
   CHECK(adaptive.correction({&there, 1}) == doctest::Approx(-0.4).epsilon(0.2));
   CHECK(adaptive.correction({&here, 1}) == 0);
   CHECK(adaptive.drifts() == 0);

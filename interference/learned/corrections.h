@@ -41,6 +41,8 @@ class Corrections {
   [[nodiscard]] virtual bool neutral() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t observed() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t drifts() const noexcept = 0;
+  /// Grows when what was learned is learned anew, so that all answers may be others at once.
+  [[nodiscard]] virtual std::uint64_t relearned() const noexcept { return 0; }
   /// The meeting that drifted last.
   [[nodiscard]] virtual const Meeting& drifted() const noexcept = 0;
 

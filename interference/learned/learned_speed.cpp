@@ -100,9 +100,11 @@ class LearnedSpeed final : public SpeedModel {
     if (!(predicted > 0)) return;
     if (meetings.empty()) return observe_gpus(placement, measured / predicted);
     const double before = corrections_->correction(meetings);
+    const std::uint64_t relearned = corrections_->relearned();
     const bool drift = corrections_->observe(meetings, std::log(measured / predicted));
     news_ += std::abs(corrections_->correction(meetings) - before);
-    if (drift && adapts_) news_ = 2 * kNews;  // answers to other questions changed, too
+    // Answers to other questions changed, too.
+    if ((drift && adapts_) || corrections_->relearned() != relearned) news_ = 2 * kNews;
     if (news_ > kNews) {
       news_ = 0;
       ++version_;

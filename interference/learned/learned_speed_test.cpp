@@ -217,3 +217,25 @@ TEST_CASE("a world that changes is told as drift") {
   CHECK(speed->speed(job, gpus({0}), beside).relative ==
         doctest::Approx(0.6 * expected).epsilon(0.1));
 }
+
+TEST_CASE("whoever keeps answers asks again when an adaptive model has learned all anew") {
+  const Topology topology = cluster("H100");
+  const ShiftPrior prior = shipped_shift_prior().value();
+  const auto speed = make_learned_speed(topology, shipped(), &prior).value();
+  const JobProfile job{"ResNet-50 (batch size 64)", 1, 0}, unseen{"A3C", 1, 0};
+  const Neighbours beside = {{{"LM (batch size 20)", 1, 0}, gpus({0})}};
+  const auto unsure = [&] { return speed->speed(unseen, gpus({0}), beside).uncertainty; };
+  // As it believes, so that the answer to this very question is no news; at the fourth it asks which
+  // width fits, and the narrowest does.
+  const auto observe = [&] {
+    speed->observe(job, gpus({0}), beside, speed->speed(job, gpus({0}), beside).relative);
+  };
+  for (int i = 0; i < 3; ++i) observe();
+  const std::uint64_t version = speed->version();
+  const double before = unsure();
+  observe();
+  CHECK(speed->health().observed == 4);
+  CHECK(speed->health().drifts == 0);
+  CHECK(unsure() < 0.8 * before);
+  CHECK(speed->version() == version + 1);
+}
