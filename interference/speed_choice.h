@@ -14,11 +14,11 @@ enum class SpeedKind : std::uint8_t { analytic, learned, physics };
 /// Which speed model policies ask where speeds vary, as users write it: `analytic`, `learned` (the
 /// weights that the program carries), `learned:FILE`, the same with `frozen` in its place, which
 /// takes up nothing that is measured, or with `adaptive`, which adapts to other hardware from a
-/// meta-learned prior (interference/adapt), or `physics`, the world's own rates, which only a
-/// simulation or emulated jobs can give.
+/// meta-learned prior (interference/adapt; FILE may be one, the network is the program's then), or
+/// `physics`, the world's own rates, which only a simulation or emulated jobs can give.
 struct SpeedChoice {
   SpeedKind kind = SpeedKind::analytic;
-  std::string file = {};  ///< of learned; empty: shipped
+  std::string file = {};  ///< of weights or, where it adapts, of a prior; empty: shipped
   bool frozen = false;    ///< learned, and learns no more
   bool adaptive = false;  ///< learned, and adapts
 };

@@ -51,6 +51,8 @@ void ShiftPrior::save(Weights& weights) const {
   put("deviations", std::array{victim, other, pair, noise});
 }
 
+bool ShiftPrior::is_one(const Weights& weights) { return !weights.note("shift").empty(); }
+
 Result<ShiftPrior> ShiftPrior::load(const Weights& weights) {
   if (const std::string version = weights.note("shift"); version != kVersion) {
     return Error{Errc::invalid, version.empty()

@@ -40,6 +40,8 @@ struct ShiftPrior {
   [[nodiscard]] ShiftPrior widened(double times) const;
 
   void save(Weights& weights) const;
+  /// The weights say that they are a prior, of whatever format, and no network.
+  [[nodiscard]] static bool is_one(const Weights& weights);
   /// `not_found` or `invalid` names the tensor.
   [[nodiscard]] static Result<ShiftPrior> load(const Weights& weights);
 };

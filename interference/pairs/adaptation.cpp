@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 
+#include "base/check.h"
 #include "base/rng.h"
 #include "interference/adapt/adaptive_corrections.h"
 #include "interference/learned/residuals.h"
@@ -45,8 +46,9 @@ class Run {
     Rng rng(options.seed, 0x5b11);
     for (std::size_t i = pairs_.size(); i > 1; --i)
       std::swap(pairs_[i - 1], pairs_[rng.below(static_cast<std::uint32_t>(i))]);
-    const auto judges =
-        static_cast<std::size_t>(options.held_out * static_cast<double>(pairs_.size()));
+    STARLING_CHECK(!pairs_.empty());
+    const auto judges = std::max<std::size_t>(
+        static_cast<std::size_t>(options.held_out * static_cast<double>(pairs_.size())), 1);
     for (std::size_t i = 0; i < judges; ++i) {
       for (const std::size_t row : pairs_.back()) judges_.push_back(row);
       pairs_.pop_back();

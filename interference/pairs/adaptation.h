@@ -15,7 +15,7 @@ namespace starling {
 /// one after another, and the error is that of pairs which are never measured.
 struct AdaptationOptions {
   std::uint32_t samples = 80;  ///< pairs that are measured, both directions each
-  double held_out = 0.25;      ///< part of the pairs that only judge
+  double held_out = 0.25;      ///< part of the pairs that only judge; at least one does
   double noise = 0.03;         ///< standard deviation of a measured speed, as a part of it
   std::uint64_t seed = 1;      ///< of what is held out, the order and the noise
 };
@@ -45,7 +45,8 @@ struct AdaptationCurve {
 };
 
 /// The arms with `shipped` are the corrections that agents with `learned` make; those with meta
-/// begin as these on a kind of GPU that the network knows, and have to find out that it is another.
+/// begin as these on a kind of GPU that the network knows, and have to find out that it is another. The
+/// task has rows.
 [[nodiscard]] AdaptationCurve adaptation_curve(const ShiftTask& task, const ShiftPrior& prior,
                                                AdaptationArm arm, const AdaptationOptions& options);
 

@@ -5,15 +5,29 @@
 #include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace starling {
 namespace {
 
 constexpr std::uint32_t kAt[] = {0, 5, 10, 20, 40, 80};
+constexpr std::size_t kLeastPairs = 8;  // a quarter of them judges
+
+std::size_t pairs_of(const ShiftTask& task) {
+  std::set<std::uint32_t> pairs;
+  for (const ShiftRow& row : task.rows) pairs.insert(row.pair);
+  return pairs.size();
+}
 
 struct Change {
   const PairData* data = nullptr;
   std::string believed, world;
+};
+
+/// A change that is judged, and those that its prior is learned from.
+struct Judged {
+  ShiftTask task;
+  std::vector<ShiftTask> others;
 };
 
 std::vector<Change> changes_of(const PairData& gavel, const PairData* h100) {
@@ -68,7 +82,8 @@ Result<AdaptationReport> report_adaptation(
     const InterferenceNet& net, const std::filesystem::path& folder,
     const AdaptationOptions& options, std::uint32_t seeds, const MetaOptions& meta,
     const std::function<void(const std::string& change)>& progress) {
-  const auto gavel = read_pairs(folder / "gavel" / "colocated.csv");
+  const std::filesystem::path campaigns = folder / "gavel" / "colocated.csv";
+  const auto gavel = read_pairs(campaigns);
   if (!gavel) return gavel.error();
   const std::filesystem::path file = folder / "h100_pairs" / "pairs.csv";
   std::error_code ignored;
@@ -80,13 +95,27 @@ Result<AdaptationReport> report_adaptation(
   for (const std::uint32_t at : kAt) {
     if (at <= options.samples) report.at.push_back(at);
   }
+  std::vector<Judged> judged;
   for (const Change& change : changes_of(gavel.value(), newer ? &h100.value() : nullptr)) {
-    if (progress) progress(change.believed + " to " + change.world);
-    const auto task = make_shift_task(net, *change.data, change.believed, change.world);
-    if (!task) return task.error();
-    const ShiftPrior prior = meta_train(all_shifts(net, gavel.value(), change.world), meta);
+    const std::filesystem::path& of = change.data == &gavel.value() ? campaigns : file;
+    auto task = make_shift_task(net, *change.data, change.believed, change.world);
+    if (!task) return Error{task.error().code, of.string() + ": " + task.error().message};
+    auto others = all_shifts(net, gavel.value(), change.world);
+    if (others.size() < kLeastShifts)
+      return Error{Errc::invalid,
+                   campaigns.string() + ": " + too_few_shifts(net, gavel.value(), change.world)};
+    if (pairs_of(task.value()) < kLeastPairs)
+      return Error{Errc::invalid,
+                   of.string() + ": fewer than " + std::to_string(kLeastPairs) +
+                       " measured pairs of " + change.world +
+                       ", of which a part is kept apart to judge by; give at least so many"};
+    judged.push_back({std::move(task).value(), std::move(others)});
+  }
+  for (const auto& [task, others] : judged) {
+    if (progress) progress(task.believed + " to " + task.world);
+    const ShiftPrior prior = meta_train(others, meta);
     for (const AdaptationArm arm : kAdaptationArms)
-      report.rows.push_back(row_of(task.value(), prior, arm, options, seeds, report.at));
+      report.rows.push_back(row_of(task, prior, arm, options, seeds, report.at));
   }
   return report;
 }

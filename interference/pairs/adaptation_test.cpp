@@ -6,10 +6,15 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 
 #include "base/rng.h"
 #include "base/test_data.h"
+#include "base/test_folder.h"
 #include "interference/learned/interference_net.h"
+#include "interference/pairs/adaptation_report.h"
 #include "interference/pairs/meta_train.h"
 
 using namespace starling;
@@ -115,6 +120,59 @@ TEST_CASE(
 TEST_CASE("half the error has to stay half") {
   CHECK(samples_to_half({1, {{1, 0}, {0.4, 0}, {0.6, 0}, {0.4, 0}, {0.5, 0}, {0.3, 0}}}) == 3);
   CHECK(samples_to_half({1, {{1, 0}, {0.4, 0}, {0.4, 0}}}) == 3);
+}
+
+TEST_CASE("of very few pairs one judges") {
+  ShiftTask task = made_up(3);
+  std::erase_if(task.rows, [](const ShiftRow& row) { return row.pair > 1; });
+  const ShiftPrior prior = meta_train(family(), quick());
+  for (const AdaptationArm arm : kAdaptationArms) {
+    const AdaptationCurve curve = adaptation_curve(task, prior, arm, {});
+    CHECK(std::isfinite(curve.shipped));
+    REQUIRE(curve.points.size() == 2);
+    CHECK(std::isfinite(curve.points.back().mae));
+  }
+}
+
+namespace {
+
+/// A folder with gavel/colocated.csv: so many pairs of each set, made up.
+struct Campaigns {
+  Campaigns(const std::vector<std::string>& sets, std::size_t pairs) {
+    std::filesystem::create_directories(folder.path / "gavel");
+    std::ofstream out(file());
+    out << "campaign,gpu,model_a,batch_a,model_b,batch_b,steps_per_s_a,steps_per_s_b,iso_a,iso_b,"
+           "norm_a,norm_b,flag\n";
+    const char* const types[] = {"A3C,0", "CycleGAN,0", "LM,5", "LM,10", "LM,20"};
+    for (const std::string& set : sets) {
+      std::size_t left = pairs;
+      for (std::size_t a = 0; a < std::size(types); ++a) {
+        for (std::size_t b = a; b < std::size(types) && left > 0; ++b, --left)
+          out << set << "," << types[a] << "," << types[b] << ",1,1,2,2,0.5,0.5,\n";
+      }
+    }
+  }
+  [[nodiscard]] std::filesystem::path file() const {
+    return folder.path / "gavel" / "colocated.csv";
+  }
+  [[nodiscard]] std::string refusal() const {
+    const auto net = InterferenceNet::make(shipped_interference().value()).value();
+    const auto report = report_adaptation(net, folder.path, {}, 1, quick());
+    return report.ok() ? "" : report.error().message;
+  }
+  TestFolder folder{"campaigns"};
+};
+
+}  // namespace
+
+TEST_CASE("a file with too little is refused by its name, and what would be right is said") {
+  const Campaigns one({"2019_raw,k80"}, 15);
+  CHECK(one.refusal().find(one.file().string() + ": fewer than two changes") == 0);
+  CHECK(one.refusal().find("it has the sets 2019_raw/k80; give") != std::string::npos);
+  const Campaigns two({"2019_raw,k80", "2020,k80"}, 3);
+  CHECK(two.refusal().find("fewer than 8 measured pairs of 2019_raw/k80") != std::string::npos);
+  const Campaigns some({"2019_raw,k80", "2020,k80"}, 15);
+  CHECK(some.refusal().find(some.file().string() + ": the file has no set '2019_raw/p100'") == 0);
 }
 
 TEST_CASE("the shipped prior is what it says") {

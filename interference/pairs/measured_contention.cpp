@@ -78,6 +78,8 @@ Result<std::shared_ptr<const Contention>> read_measured_contention(const std::st
     file = pairs.substr(0, at);
     campaign = pairs.substr(at + 1);
   }
+  if (file.empty())
+    return Error{Errc::invalid, "'" + pairs + "' lacks the file; write FILE or FILE@CAMPAIGN"};
   const auto data = read_pairs(file);
   if (!data) return data.error();
   if (data.value().source != PairSource::gavel)

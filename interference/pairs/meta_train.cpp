@@ -14,6 +14,7 @@ namespace starling {
 namespace {
 
 constexpr double kLeastDeviation = 0.01;
+constexpr std::uint32_t kWholeTask = 200;  // gradient steps
 
 struct Example {
   ShiftFeatures x{};
@@ -119,16 +120,17 @@ double evidence(const ShiftPrior& prior, std::span<const ShiftTask> tasks, std::
 }
 
 ShiftPrior meta_train(std::span<const ShiftTask> tasks, const MetaOptions& options) {
-  STARLING_CHECK(tasks.size() >= 2);
+  STARLING_CHECK(tasks.size() >= kLeastShifts);
+  STARLING_CHECK(std::ranges::none_of(tasks, [](const ShiftTask& t) { return t.rows.empty(); }));
   ShiftPrior prior;
   scale_profiles(tasks, prior);
   std::vector<std::vector<Example>> examples;
   for (const ShiftTask& task : tasks) examples.push_back(examples_of(task, prior));
   prior.slope = reptile(examples, options);
-  // Where each task ends if it is told everything: how far the slopes of tasks are apart.
+  // Where each task leads if it is told everything: how far the slopes of tasks are apart.
   ShiftFeatures squares{};
   for (const auto& task : examples) {
-    const ShiftFeatures there = adapted(prior.slope, task, 200, options.inner_rate);
+    const ShiftFeatures there = adapted(prior.slope, task, kWholeTask, options.inner_rate);
     for (std::size_t i = 0; i < kShiftFeatures; ++i) {
       const double apart = there[i] - prior.slope[i];
       squares[i] += apart * apart / static_cast<double>(examples.size());

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "interference/learned/learned_contention.h"
 
@@ -72,11 +73,36 @@ std::vector<ShiftTask> all_shifts(const InterferenceNet& net, const PairData& da
   for (const std::string& believed : net.gpu->model.table().sets) {
     for (const std::string& world : net.gpu->model.table().sets) {
       if (believed == world || believed == without || world == without) continue;
-      if (auto task = make_shift_task(net, data, believed, world); task.ok())
+      if (auto task = make_shift_task(net, data, believed, world);
+          task.ok() && !task.value().rows.empty())
         out.push_back(std::move(task).value());
     }
   }
   return out;
+}
+
+std::vector<std::string> shift_sets(const InterferenceNet& net, const PairData& data) {
+  std::vector<std::string> out;
+  if (!net.gpu) return out;
+  std::set<std::uint32_t> measured;
+  for (const PairRow& row : data.rows) measured.insert(row.set);
+  for (const std::string& set : net.gpu->model.table().sets) {
+    const auto at = std::ranges::find(data.sets, set);
+    if (at != data.sets.end() &&
+        measured.contains(static_cast<std::uint32_t>(at - data.sets.begin())))
+      out.push_back(set);
+  }
+  return out;
+}
+
+std::string too_few_shifts(const InterferenceNet& net, const PairData& data,
+                           const std::string& without) {
+  const std::string sets = data.sets.empty() ? "none" : listed(data.sets);
+  return "fewer than two changes of hardware are left to learn from" +
+         (without.empty() ? "" : " without " + without) + ": it has the sets " + sets +
+         "; give measured pairs of" + (without.empty() ? " some" : " others") +
+         " of those that the network knows, as gavel/colocated.csv: " +
+         (net.gpu ? listed(net.gpu->model.table().sets) : "none");
 }
 
 }  // namespace starling

@@ -38,9 +38,16 @@ struct ShiftTask {
 [[nodiscard]] Result<ShiftTask> make_shift_task(const InterferenceNet& net, const PairData& data,
                                                 const std::string& believed,
                                                 const std::string& world);
-/// All changes among sets that both the network and the data have, but for those that have anything
-/// to do with the set `without`; in order of the network's sets.
+/// All changes among sets that both the network and the data have measured pairs of, but for those
+/// that have anything to do with the set `without`; in order of the network's sets.
 [[nodiscard]] std::vector<ShiftTask> all_shifts(const InterferenceNet& net, const PairData& data,
                                                 const std::string& without = {});
+/// Those sets, in the same order.
+[[nodiscard]] std::vector<std::string> shift_sets(const InterferenceNet& net, const PairData& data);
+/// Fewer tell nothing of how changes differ.
+constexpr std::size_t kLeastShifts = 2;
+/// That all_shifts() found fewer, what the data has, and what would be right; without the file's name.
+[[nodiscard]] std::string too_few_shifts(const InterferenceNet& net, const PairData& data,
+                                         const std::string& without = {});
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // interference meta, interference adapt: how the speed model adapts to hardware that it was not
 // trained for.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/out_file.h"
 #include "launch/commands/learning.h"
+#include "launch/system/text.h"
 
 namespace starling {
 namespace {
@@ -38,15 +40,18 @@ int meta(const Options& options) {
   if (!net) return failed(net.error());
   const auto data = read_pairs(options.pairs);
   if (!data) return bad_input("interference meta: --pairs: " + data.error().message);
+  const auto sets = shift_sets(net.value(), data.value());
+  if (!options.without.empty() && std::ranges::find(sets, options.without) == sets.end())
+    return bad_input("interference meta: --without: no set '" + options.without + "' in " +
+                     options.pairs + "; it has: " + (sets.empty() ? "none" : joined(sets, ", ")));
   const auto tasks = all_shifts(net.value(), data.value(), options.without);
-  if (tasks.size() < 2)
-    return bad_input("interference meta: --pairs: " + options.pairs +
-                     " has fewer than two changes of hardware among the sets of the network; give "
-                     "gavel/colocated.csv");
+  if (tasks.size() < kLeastShifts)
+    return bad_input("interference meta: --pairs: " + options.pairs + ": " +
+                     too_few_shifts(net.value(), data.value(), options.without));
   const ShiftPrior prior = meta_train(tasks, options.meta);
   Weights weights;
   prior.save(weights);
-  weights.notes["command"] = "starling interference meta --pairs gavel/colocated.csv" +
+  weights.notes["command"] = "starling interference meta --pairs " + options.pairs +
                              (options.without.empty() ? "" : " --without " + options.without) +
                              " --seed " + std::to_string(options.meta.seed);
   if (auto written = save_weights(options.out, weights); !written) return failed(written.error());
@@ -81,11 +86,11 @@ int adapt(const Options& options) {
 void add_adaptation(const Command& interference) {
   const auto o = std::make_shared<Options>();
   const Command metas = interference.sub(
-      "meta", "learn from which prior the model adapts to changed hardware (speed: adaptive)");
+      "meta", "learn from which prior the model adapts to changed hardware: --speed adaptive:FILE");
   metas.option("--pairs", o->pairs, "FILE", "measured pairs: columns as gavel/colocated.csv");
   metas.option("--without", o->without, "SET",
                "leave out what has to do with that campaign and GPU, e.g. 2019_raw/v100");
-  metas.option("--out", o->out, "FILE", "the prior");
+  metas.option("--out", o->out, "FILE", "the prior, for --speed adaptive:FILE");
   metas.option("--seed", o->meta.seed, "S", "of the draws", 0, ~0ULL);
   metas.examples(
       {"starling interference meta --pairs shared/data/gavel/colocated.csv --out shift.weights"});

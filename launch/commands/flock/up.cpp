@@ -14,8 +14,8 @@
 
 #include "base/counted.h"
 #include "base/login_name.h"
-#include "interference/learned/interference_net.h"
 #include "interference/speed_choice.h"
+#include "interference/speed_file.h"
 #include "launch/client/flock_hosts.h"
 #include "launch/client/session.h"
 #include "launch/command_line/background.h"
@@ -61,13 +61,9 @@ Result<std::string> usable_speed(const UpOptions& o) {
   if (!speed.file.empty()) {
     speed.file = std::filesystem::absolute(speed.file).lexically_normal();
     if (!std::filesystem::exists(speed.file)) return {Errc::invalid, speed.file + ": no such file"};
-    const auto weights = load_weights(speed.file);
-    const auto net = weights ? InterferenceNet::make(weights.value()) : weights.error();
-    if (!net) {
-      const std::string file = weights ? speed.file + ": " : std::string();
-      std::fprintf(stderr, "starling: %s%s; agents will ask the analytic model\n", file.c_str(),
-                   net.error().message.c_str());
-    }
+    if (const Status good = check_speed_file(speed); !good.ok())
+      std::fprintf(stderr, "starling: %s; agents will ask the analytic model\n",
+                   good.error().message.c_str());
   }
   return text_of(speed);
 }
@@ -346,8 +342,10 @@ void add_up(const Command& root) {
   command.option("--physics", o->physics, "trace|full", "of emulated jobs (default trace)");
   command.option(
       "--speed", o->speed, "MODEL",
-      "what agents ask how fast jobs run beside others: analytic, learned, learned:FILE, "
-      "frozen or physics, that of emulated jobs (default analytic with --physics full)");
+      "what agents ask how fast jobs run beside others: analytic, learned[:FILE], "
+      "frozen[:FILE], which takes up nothing measured, adaptive[:FILE], which adapts to other "
+      "hardware (FILE: weights or a prior), or physics, that of emulated jobs (default analytic "
+      "with --physics full)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
   command.option("--state", o->state, "etcd[s]://HOST:PORT[,...]",
                  "the agents' journals are there; etcds:// with TLS (default: in the flock's "
