@@ -8,7 +8,7 @@
 namespace starling {
 
 /// Whether results may be written to `dir`: it is absent, or each file there with the name of a
-/// result (summary.json, jobs.csv, jobs-sim.csv, experiment.json, report.html) is one that Starling
+/// result (summary.json, jobs.csv, jobs-sim.csv, experiment.json, report.html) is empty or one that Starling
 /// wrote, which is then replaced. `invalid` names the file that is somebody's own.
 [[nodiscard]] Status can_take_results(const std::filesystem::path& dir);
 

@@ -27,6 +27,8 @@ TEST_CASE("results replace results, and no file of a user's") {
             " is not Starling's and would be replaced; give a new folder");
   CHECK_FALSE(can_take_results(folder.path / "jobs.csv").ok());
 
+  REQUIRE(write_text(folder.path / "jobs.csv", "").ok());  // of runs that all failed
+  CHECK(can_take_results(folder.path).ok());
   REQUIRE(write_jobs_csv(folder.path / "jobs.csv", run).ok());
   REQUIRE(write_text(folder.path / "table.md", tables_markdown("x", {})).ok());
   CHECK(can_take_results(folder.path).ok());

@@ -11,6 +11,7 @@
 #include "launch/commands/show_experiment.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/run_grid.h"
+#include "launch/experiment/set_variables.h"
 #include "launch/system/text.h"
 #include "launch/wiring/wiring.h"
 #include "sim/simulate.h"
@@ -26,28 +27,12 @@ struct ExperimentOptions {
   bool resume = false, force = false, json = false, quiet = false, dry_run = false;
 };
 
-/// "DATA=folder,OTHER=folder".
-Result<Variables> read_variables(const std::string& text) {
-  Variables variables;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(',', at), text.size());
-    const std::string piece = text.substr(at, end - at);
-    const std::size_t equals = piece.find('=');
-    if (equals == std::string::npos || equals == 0) {
-      return {Errc::invalid, "--set: '" + piece + "' is no variable; give NAME=VALUE"};
-    }
-    variables[piece.substr(0, equals)] = piece.substr(equals + 1);
-    at = end + 1;
-  }
-  return variables;
-}
-
 std::string load_text(double load) { return load == 0 ? "as-is" : short_number(load); }
 
 int run_experiment(const ExperimentOptions& options) {
   const PolicyRegistry policies = simulated_policies();
-  const auto variables = read_variables(options.set);
-  if (!variables) return failed(variables.error());
+  const auto variables = read_variables(options.file, options.set);
+  if (!variables) return bad_input("--set: " + options.file + ": " + variables.error().message);
   const auto experiment = load_experiment(options.file, policies, variables.value(), options.split);
   if (!experiment) return bad_input(experiment.error().message);
   for (const WorkloadSource& w : experiment.value().workloads) {
@@ -119,7 +104,7 @@ void add_experiment(const Command& root) {
   command.option("--split", options->split, "NAME",
                  "training, validation or evaluation, instead of the file's");
   command.option("--set", options->set, "NAME=VALUE[,..]",
-                 "values for ${NAME} in file names, physics and speed");
+                 "values for ${NAME} in file names, physics and speed; a value may have commas");
   command.option("--threads", options->threads, "N", "runs at a time (default: one per core)", 1U,
                  4096U);
   command.flag("--dry-run", options->dry_run, "only list the runs");

@@ -5,8 +5,10 @@
 #include <set>
 
 #include "interference/pairs/measured_contention.h"
+#include "interference/speed_file.h"
 #include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"
+#include "launch/experiment/set_variables.h"
 #include "launch/experiment/values.h"
 #include "workload/traces/csv.h"
 #include "workload/traces/text_file.h"
@@ -14,8 +16,6 @@
 
 namespace starling {
 namespace {
-
-constexpr std::size_t kFileBytes = std::size_t{4} << 20U;
 
 /// `durations`: exact, none, noisy:S, or the mapping {noisy: S}.
 DurationKnowledge read_durations(Diagnostics& diagnostics, const YAML::Node& node,
@@ -303,6 +303,10 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   }
   if (const auto speed = parse_speed(value_of(diagnostics, map, "speed", "analytic", variables))) {
     experiment.speed = speed.value();
+    if (!speed.value().file.empty()) {
+      if (const Status good = check_speed_file(speed.value()); !good.ok())
+        diagnostics.add(map.place("speed"), "speed: " + good.error().message);
+    }
   } else {
     diagnostics.add(map.place("speed"), "speed: " + speed.error().message);
   }
@@ -353,7 +357,7 @@ Result<Experiment> parse_experiment(const std::string& text, const std::filesyst
 Result<Experiment> load_experiment(const std::filesystem::path& file,
                                    const PolicyRegistry& policies, const Variables& variables,
                                    const std::string& split) {
-  const Result<std::string> text = read_text_file(file, kFileBytes);
+  const Result<std::string> text = read_text_file(file, kExperimentBytes);
   if (!text) {
     return {text.error().code, text.error().message +
                                    "; give an experiment in YAML, see docs/experiments.md and "

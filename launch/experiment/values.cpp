@@ -68,8 +68,9 @@ Result<std::string> expand_variables(const std::string& text, const Variables& v
     const auto given = variables.find(name);
     const char* const set = std::getenv(name.c_str());
     if (given == variables.end() && (set == nullptr || *set == '\0')) {
-      return {Errc::not_found, "${" + name + "} has no value; give --set " + name +
-                                   "=FOLDER, or export " + name + "=FOLDER"};
+      return {Errc::not_found, "${" + name + "} has no value; export " + name +
+                                   "=VALUE, or give --set " + name +
+                                   "=VALUE to 'starling experiment'"};
     }
     out += given != variables.end() ? given->second : std::string(set);
     at = close + 1;
