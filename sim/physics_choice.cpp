@@ -24,7 +24,8 @@ Result<PhysicsChoice> parse_physics(const std::string& text) {
     return {Errc::invalid,
             "'" + text +
                 "' is wrong; give trace, measured, dl2, full, full:stragglers=SIGMA with SIGMA "
-                "from 0 to 10, full:pairs=FILE, full:goodput, full:network=flows "
+                "from 0 to 10, full:pairs=FILE, full:pairs=FILE@CAMPAIGN, full:goodput, "
+                "full:network=flows "
                 "or full:network=flows,phases"};
   };
   if (text == "measured") return PhysicsChoice{PhysicsKind::measured};

@@ -20,7 +20,7 @@ struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;
   double straggler_sigma = 0;
   std::string pairs =
-      {};  ///< measured pairs that the world runs by (interference/pairs); empty: none
+      {};  ///< FILE or FILE@CAMPAIGN that the world runs by (interference/pairs); empty: none
   bool goodput = false;
   NetworkKind network = NetworkKind::even;
 };

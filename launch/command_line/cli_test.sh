@@ -87,11 +87,31 @@ expect 2 "no table of 'starling profile'" profile --quick -o mine.csv
 expect 2 "no list of Starling's verdicts" chaos sim --seeds 1 --junit mine.xml
 expect 2 "no list of Starling's verdicts" chaos live --junit mine.xml
 expect 2 "no page of Starling's" chaos live --page mine.html
-expect 2 "give analytic, learned, learned:FILE, frozen, adaptive or physics" sim --topology none.yaml --trace none.csv --policy fifo --physics full --speed adapted
+expect 2 "give analytic, learned, learned:FILE, frozen, frozen:FILE, adaptive, adaptive:FILE or physics" sim --topology none.yaml --trace none.csv --policy fifo --physics full --speed adapted
 expect 2 "--pairs FILE is missing" interference meta --out new.weights
 expect 2 "--out FILE is missing" interference meta --pairs none.csv
 expect 2 "none.csv" interference meta --pairs none.csv --out new.weights
 expect 2 "colocated.csv" interference adapt --data .
+pairs_of() {  # CAMPAIGN,GPU...: made-up pairs of five types in the columns of gavel/colocated.csv
+  echo campaign,gpu,model_a,batch_a,model_b,batch_b,steps_per_s_a,steps_per_s_b,iso_a,iso_b,norm_a,norm_b,flag
+  local set a b
+  for set in "$@"; do
+    for a in A3C,0 CycleGAN,0 LM,5 LM,10 LM,20; do
+      for b in A3C,0 CycleGAN,0 LM,5 LM,10 LM,20; do [[ $a > $b ]] || echo "$set,$a,$b,1,1,2,2,0.5,0.6,"; done
+    done
+  done
+}
+mkdir -p few/gavel
+pairs_of 2019_raw,k80 >few/gavel/colocated.csv
+expect 2 "few/gavel/colocated.csv: fewer than two changes of hardware" interference adapt --data few
+expect 2 "fewer than two changes of hardware" interference meta --pairs few/gavel/colocated.csv --without 2019_raw/k80 --out new.weights
+pairs_of 2019_raw,k80 2020,k80 2020,v100 >pairs.csv
+expect 2 "no set '2021/k80' in pairs.csv; it has: 2020/k80, 2019_raw/k80, 2020/v100" interference meta --pairs pairs.csv --without 2021/k80 --out new.weights
+expect 0 "wrote new.weights" interference meta --pairs pairs.csv --without 2020/v100 --out new.weights
+grep -q -- "--pairs pairs.csv --without 2020/v100 --seed" new.weights || fail "a prior does not say what it was made of"
+expect 0 '"meta-rl"' sim --topology t.yaml --trace w.csv --physics full --speed adaptive:new.weights --policy meta-rl --json
+expect 2 "new.weights: this is a prior of shifts" sim --topology t.yaml --trace w.csv --physics full --speed learned:new.weights
+expect 2 "adaptive:FILE or physics" sim --topology t.yaml --trace w.csv --speed clever
 expect 2 "no page of Starling's" interference show --pairs none.csv --out mine.html
 expect 2 "no file of weights" train interference --data . --out mine.txt
 expect 2 "no file of weights" train policy --config none.yaml --out mine.txt
@@ -160,6 +180,7 @@ expect 2 "train dl2: --experiment FILE is missing" train dl2
 expect 2 "give marginal, paper or code" train dl2 --experiment t.yaml --update no
 expect 2 "--window is wrong beside --start" train dl2 --experiment t.yaml --start no.weights --window 5
 expect 2 "give replay, critic, exploration, shared-reward or nothing" train dl2 --experiment t.yaml --without luck
+expect 2 "full:pairs=FILE@CAMPAIGN" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "give trace, measured, dl2, full" sim --topology t.yaml --trace w.csv --physics none
 expect 2 "SIGMA from 0 to 10" sim --topology t.yaml --trace w.csv --physics full:stragglers=-1
 expect 2 "add network=flows" sim --topology t.yaml --trace w.csv --physics full:phases
@@ -193,8 +214,22 @@ expect 2 "the kinds are philly-like" workload generate --kind bitbrains -o no.cs
 expect 2 "--load means nothing to gavel-static" workload generate --kind gavel-static --load 1 -o no.csv
 expect 2 "exclude each other" workload generate --load 1 --target-load 1 -o no.csv
 expect 2 "need each other" workload generate --kind gavel-continuous --target-load 1 -o no.csv
+expect 2 "--gpus N is for --target-load X" workload generate --kind dl2-like --gpus 100 -o no.csv
 expect 2 "nosuch: no such folder; give the published data folder" fit --data nosuch
 expect 2 "give an experiment in YAML" experiment nosuch.yaml
+expect 2 "give an experiment in YAML" experiment nosuch.yaml --set DATA=.
+printf 'topologies: [t.yaml]\nworkloads: ["${HERE}/w.csv"]\npolicies: [fifo]\nphysics: "${WORLD}"\n' >world.yaml
+expect 2 "no variable \${WRLD}; it has: HERE, WORLD" experiment world.yaml --set HERE=.,WRLD=full --dry-run
+expect 2 "no variable \${network}" experiment world.yaml --set network=flows --dry-run
+expect 2 "give NAME=VALUE" experiment world.yaml --set phases --dry-run
+expect 2 "'full:goodput,network=fair' is wrong" experiment world.yaml --set WORLD=full:goodput,network=fair,HERE=. --dry-run
+echo 'speed: "${SPEED}"' >>world.yaml
+head -c 200 new.weights >cut.weights
+expect 2 "world.yaml:5:8: speed: cut.weights" experiment world.yaml --set HERE=.,WORLD=full,SPEED=adaptive:cut.weights --dry-run
+expect 2 "world.yaml:5:8: speed: absent.weights" experiment world.yaml --set HERE=.,WORLD=full,SPEED=learned:absent.weights --dry-run
+expect 2 "'@2019_raw' lacks the file; write FILE or FILE@CAMPAIGN" sim --topology t.yaml --trace w.csv --physics full:pairs=@2019_raw
+export SPEED=adaptive:new.weights
+expect 0 "fifo" experiment world.yaml --set HERE=.,WORLD=full:network=flows,phases --dry-run
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --junit nodir/x.xml
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --keep nodir
 expect 2 "no folder nodir; make it" chaos live --page nodir/x.html

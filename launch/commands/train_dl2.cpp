@@ -166,7 +166,10 @@ void add_train_dl2(const Command& train_command) {
                  "of the next slot, with --update paper (default 0.9)", 0.0, true);
   command.option("--validate-every", t.validate_every, "N", "runs of learning (default 50)", 1U,
                  kMany);
-  command.option("--validation-draws", t.validation_draws, "N", "(default 24)", 1U, 10'000U);
+  command.option(
+      "--validation-draws", t.validation_draws, "N",
+      "runs with draws of their own, whose mean JCT says which weights are kept (default 24)", 1U,
+      10'000U);
   command.option("--first-seed", t.first_seed, "S", "of the draws (default 100000)",
                  std::uint64_t{1}, std::uint64_t{1} << 40U);
   command.option("--seed", t.seed, "S", "same seed, same weights (default 1)", std::uint64_t{0},

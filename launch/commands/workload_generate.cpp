@@ -98,6 +98,8 @@ std::uint32_t cluster_gpus(const Options& o) {
 std::optional<std::string> contradiction(const Command& command, const Options& o) {
   if (command.given("--target-load") && command.given("--load"))
     return "--load and --target-load exclude each other";
+  if (o.kind == "dl2-like" && command.given("--gpus") && !command.given("--target-load"))
+    return "--kind dl2-like: --gpus N is for --target-load X, which is missing";
   if (o.kind != "gavel-continuous") return std::nullopt;
   if (command.given("--target-load") && command.given("--jobs-per-hour"))
     return "--jobs-per-hour and --target-load exclude each other";
@@ -143,9 +145,11 @@ void add_workload_generate(const Command& workload) {
       "how many (default 2000 of philly-like, 1000 of gavel-..., 5000 of helios-like, 30 of "
       "dl2-like)",
       1U, 10'000'000U);
-  command.option("--gpus", o->gpus, "N",
-                 "of the data centre that a load is relative to (default 512, of helios-like 1024)",
-                 1U, 1U << 20U);
+  command.option(
+      "--gpus", o->gpus, "N",
+      "of the data centre that a load is relative to (default 512, of helios-like 1024, of "
+      "dl2-like 26)",
+      1U, 1U << 20U);
   command.option(
       "--load", o->load, "X",
       "philly-like, helios-like: GPU time asked for / GPU time there is, about (default 0.8)", 0.0);

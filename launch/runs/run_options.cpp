@@ -106,13 +106,15 @@ void add_run_options(const Command& command, RunOptions& o) {
       "trace: jobs take as long as the trace says; measured: Gavel's job types are as fast as "
       "they were measured on each GPU type; dl2: its models by its own formula; full: speed "
       "depends on placement, with "
-      "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE on Gavel's pairs "
-      "as measured, with full:goodput on what larger batches are worth, with full:network=flows on "
+      "full:stragglers=0.1 on which workers are slow, too, with full:pairs=FILE[@CAMPAIGN] on "
+      "Gavel's pairs as measured (in 2020, or that campaign), with full:goodput on what larger "
+      "batches are worth, with full:network=flows on "
       "what gangs send over the links of other racks, with full:network=flows,phases less so");
   command.option("--speed", o.speed, "MODEL",
-                 "what policies ask where physics is full: analytic, learned, learned:FILE, "
-                 "frozen (learned, and takes up nothing measured) or physics, the world's own "
-                 "rates (default analytic)");
+                 "what policies ask where physics is full: analytic, learned[:FILE], frozen[:FILE] "
+                 "(learned, and takes up nothing measured), adaptive[:FILE] (adapts to other "
+                 "hardware; FILE: weights or a prior) or physics, the world's own rates (default "
+                 "analytic)");
   command.option("--durations", o.durations, "exact|none|noisy:SIGMA",
                  "what the policy may know (default exact)");
   command.option("--load", o.load, "X",
