@@ -162,6 +162,8 @@ expect 2 "nosuch.csv" sim --topology t.yaml --trace nosuch.csv
 expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents 0
 expect 2 "whole number from 1" sim --topology t.yaml --trace w.csv --agents two
 expect 2 "9 agents cannot share 4 servers" sim --topology t.yaml --trace w.csv --agents 9
+head -1 w.csv >header.csv
+expect 2 "header.csv: it has no jobs" sim --topology t.yaml --trace header.csv
 expect 2 "leaves no job" sim --topology t.yaml --trace w.csv --length 0s
 expect 2 "has no GPU" sim --topology nogpu.yaml --trace w.csv
 expect 2 "has no GPU" topology partition nogpu.yaml --agents 2
@@ -229,6 +231,7 @@ expect 2 "world.yaml:5:8: speed: cut.weights" experiment world.yaml --set HERE=.
 expect 2 "world.yaml:5:8: speed: absent.weights" experiment world.yaml --set HERE=.,WORLD=full,SPEED=learned:absent.weights --dry-run
 expect 2 "'@2019_raw' lacks the file; write FILE or FILE@CAMPAIGN" sim --topology t.yaml --trace w.csv --physics full:pairs=@2019_raw
 export SPEED=adaptive:new.weights
+expect 2 "name a folder by --out" experiment world.yaml --set HERE=.,WORLD=full --out /proc/none --quiet
 expect 0 "fifo" experiment world.yaml --set HERE=.,WORLD=full:network=flows,phases --dry-run
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --junit nodir/x.xml
 expect 2 "no folder nodir; make it" chaos sim --seeds 1 --keep nodir

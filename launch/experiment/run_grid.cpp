@@ -86,7 +86,9 @@ Status make_folders(const Experiment& experiment, const GridOptions& options) {
   const fs::path runs = options.out / "runs";
   fs::create_directories(runs, error);
   if (!error && experiment.jobs_csv) fs::create_directories(options.out / "jobs", error);
-  if (error) return {Errc::io, runs.string() + ": " + error.message()};
+  if (error)
+    return {Errc::conflict, runs.string() + ": " + error.message() +
+                                "; name a folder by --out that you may write to"};
   if (options.resume) return done();
   if (options.force) {
     forget(runs, ".json");

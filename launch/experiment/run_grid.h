@@ -34,7 +34,8 @@ struct GridOutcome {
 
 /// Runs all points on a pool of threads; each run is single-threaded. A run that fails costs
 /// nothing but itself. Whatever ends the process leaves the records of finished runs whole.
-/// `conflict`: the folder has records already and `resume` is not set; `io`: it cannot be written.
+/// `conflict`: the folder has records already and `resume` is not set, or cannot be made; `io`: it
+/// cannot be written.
 [[nodiscard]] Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
                                            const std::vector<RunPoint>& points,
                                            const PolicyRegistry& policies, const RunFunction& run,

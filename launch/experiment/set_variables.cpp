@@ -19,10 +19,9 @@ std::string without_comment(const std::string& line) {
 
 /// LIKE_THIS_2.
 bool in_capitals(const std::string& name) {
-  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z' &&
-         std::ranges::all_of(name, [](char c) {
-           return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-         });
+  return !name.empty() && name[0] >= 'A' && name[0] <= 'Z' && std::ranges::all_of(name, [](char c) {
+    return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+  });
 }
 
 std::string listed(const std::set<std::string>& names) {
@@ -62,9 +61,9 @@ Result<Variables> split_variables(const std::string& set, const std::set<std::st
     if (last == nullptr && name.empty())
       return {Errc::invalid, "'" + piece + "' is no variable; give NAME=VALUE"};
     if (last == nullptr || in_capitals(name)) {
-      return {Errc::invalid, used.empty() ? "the file has no variable, so none is called " + name
-                                          : "the file has no variable ${" + name +
-                                                "}; it has: " + listed(used)};
+      return {Errc::invalid,
+              used.empty() ? "the file has no variable, so none is called " + name
+                           : "the file has no variable ${" + name + "}; it has: " + listed(used)};
     }
     *last += "," + piece;
   }

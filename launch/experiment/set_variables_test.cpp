@@ -26,9 +26,8 @@ TEST_CASE("a value keeps its commas, up to the next variable of the file") {
   REQUIRE(one.ok());
   CHECK(one.value() == Variables{{"WORLD", "full:goodput,network=flows,phases"}});
   CHECK(parse_physics(one.value().at("WORLD")).value().network == NetworkKind::phases);
-  const auto all =
-      split_variables("DATA=a folder,WORLD=full:pairs=p.csv@2019_raw,stragglers=1,SPEED=adaptive",
-                      kUsed);
+  const auto all = split_variables(
+      "DATA=a folder,WORLD=full:pairs=p.csv@2019_raw,stragglers=1,SPEED=adaptive", kUsed);
   REQUIRE(all.ok());
   CHECK(all.value() == Variables{{"DATA", "a folder"},
                                  {"WORLD", "full:pairs=p.csv@2019_raw,stragglers=1"},

@@ -201,9 +201,12 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   if (!topology) return topology.error();
   auto trace = read_trace(options.trace, wanted.value());
   if (!trace) return {Errc::invalid, trace.error().message};
-  if (trace.value().jobs.empty())
+  if (trace.value().jobs.empty()) {
+    const bool cut = options.jobs > 0 || !options.from.empty() || !options.length.empty();
     return {Errc::invalid,
-            options.trace + ": no jobs are left to run; check --jobs, --from and --length"};
+            options.trace + (cut ? ": no jobs are left to run; check --jobs, --from and --length"
+                                 : ": it has no jobs; give a trace with a row for each")};
+  }
   if (physics.value().kind == PhysicsKind::measured)
     run_as_measured(trace.value(), topology.value());
   if (options.load > 0 && options.arrival_speed != 1)
