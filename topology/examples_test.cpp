@@ -25,11 +25,17 @@ Topology load(const std::filesystem::path& path) {
 
 TEST_CASE("every example loads, is sound, and holds the GPUs that it says") {
   const std::map<std::string, std::uint32_t> gpus = {
-      {"dgx-a100-pod.yaml", 160},    {"fat-tree-128-gpus.yaml", 128},
-      {"fat-tree-k8.yaml", 1024},    {"hundred-thousand-gpus.yaml", 100'000},
-      {"leaf-spine-512.yaml", 512},  {"leaf-spine-64x8.yaml", 512},
-      {"mixed-108.yaml", 108},       {"mixed-types.yaml", 208},
-      {"mixed-racks-512.yaml", 512}, {"nvl72.yaml", 288},
+      {"dgx-a100-pod.yaml", 160},
+      {"dl2-testbed.yaml", 26},
+      {"fat-tree-128-gpus.yaml", 128},
+      {"fat-tree-k8.yaml", 1024},
+      {"hundred-thousand-gpus.yaml", 100'000},
+      {"leaf-spine-512.yaml", 512},
+      {"leaf-spine-64x8.yaml", 512},
+      {"mixed-108.yaml", 108},
+      {"mixed-types.yaml", 208},
+      {"mixed-racks-512.yaml", 512},
+      {"nvl72.yaml", 288},
       {"rail-optimised.yaml", 1024},
   };
   std::size_t found = 0;

@@ -28,7 +28,7 @@ std::string attempt_text(const AttemptId& attempt) {
 
 namespace {
 
-std::string seconds_text(Duration d) {
+std::string text_of(Duration d) {
   return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(d).count()) + " ms";
 }
 
@@ -92,7 +92,7 @@ struct Words {
     return attempt_text(m.attempt) + ": " + name_of(m.why);
   }
   std::string operator()(const Released& m) const {
-    return attempt_text(m.attempt) + ", served " + seconds_text(m.served);
+    return attempt_text(m.attempt) + ", served " + text_of(m.served);
   }
   std::string operator()(const AttemptAnswer& m) const {
     return attempt_text(m.attempt) + ": " +
@@ -107,7 +107,7 @@ struct Words {
     return attempt_text(m.attempt) + (m.ok ? ": ok" : ": refused, " + m.reason);
   }
   std::string operator()(const Killed& m) const {
-    return attempt_text(m.attempt) + ", served " + seconds_text(m.served);
+    return attempt_text(m.attempt) + ", served " + text_of(m.served);
   }
   std::string operator()(const Exited& m) const {
     return attempt_text(m.attempt) + ", " + exit_text(m.exit);
@@ -164,7 +164,7 @@ struct RecordWords {
     return "AttemptDraining " + attempt_text(r.attempt);
   }
   std::string operator()(const AttemptOver& r) const {
-    return "AttemptOver " + attempt_text(r.attempt) + ", served " + seconds_text(r.served);
+    return "AttemptOver " + attempt_text(r.attempt) + ", served " + text_of(r.served);
   }
   std::string operator()(const JobOffered& r) const {
     return "JobOffered " + job_text(r.job) + " to agent " + std::to_string(r.to.value);
@@ -200,7 +200,7 @@ struct RecordWords {
            kThen[static_cast<std::size_t>(r.after)];
   }
   std::string operator()(const TombstoneServed& r) const {
-    return "TombstoneServed " + attempt_text(r.attempt) + ", " + seconds_text(r.served);
+    return "TombstoneServed " + attempt_text(r.attempt) + ", " + text_of(r.served);
   }
   std::string operator()(const TombstonesDropped& r) const {
     return "TombstonesDropped " + std::to_string(r.attempts.size());
