@@ -23,16 +23,9 @@ constexpr PolicyFacts kFacts{
     .needs_running = true,
     .shares_gpus = true};
 
-constexpr double kGoes = 3;        // above every place
-constexpr double kExplored = 2.5;  // above every place as believed
+constexpr double kExplored = 2.5;  // above every place as believed, below going elsewhere
 
 std::int64_t millionths(double x) { return std::llround(x * static_cast<double>(kGpu)); }
-
-/// In (0, 2), as Lif's.
-double score_of(std::int64_t slowdown) {
-  const double s = static_cast<double>(slowdown) / static_cast<double>(kGpu);
-  return s >= 0 ? 1 / (1 + s) : 2 - 1 / (1 - s);
-}
 
 }  // namespace
 
@@ -107,28 +100,16 @@ const Candidate* MetaRl::worth_exploring(const DecisionPoint& point, double leas
 }
 
 void MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
-  const bool picky = options_.threshold > 0 && (point.busy() || point.out.any());
-  const double least =
-      picky ? least_gain(point, options_.threshold) : -std::numeric_limits<double>::infinity();
-  const Candidate* believed = least_interference(point, least);
-  const Destination* there = point.better_elsewhere(
-      options_.threshold, believed == nullptr ? std::nullopt : std::optional(believed->slowdown));
-  const Candidate* explored = there == nullptr ? worth_exploring(point, least, believed) : nullptr;
+  const LeastInterference found = look_for_least(point, options_.threshold);
+  const Candidate* explored =
+      found.there == nullptr ? worth_exploring(point, found.gain, found.here) : nullptr;
   explores_ = explored != nullptr;
-  for (std::size_t i = 0; i < point.options.size(); ++i) {
-    const PlacementOption& option = point.options[i];
-    scores[i] = 0;
-    if (option.kind == OptionKind::forward)
-      scores[i] = option.destination == there ? kGoes : kNever;
-    if (option.kind != OptionKind::start) continue;
-    const auto gain = static_cast<double>(option.place->gain);
-    // A job that cannot wait takes the best of what there is.
-    const bool good = gain >= least || !point.may_wait();
-    scores[i] = good ? score_of(option.place->slowdown)
-                     : std::min(gain / std::max(least / options_.threshold, 1.0), 1.0) - 1;
-    if (option.place == explored) scores[i] = kExplored;
-  }
+  score_by_least(point, options_.threshold, found, scores);
   if (!explores_) return;
+  for (std::size_t i = 0; i < point.options.size(); ++i) {
+    if (point.options[i].kind == OptionKind::start && point.options[i].place == explored)
+      scores[i] = kExplored;
+  }
   const std::string& own = point.candidates.residents().profile(point.request.profile).model;
   const std::uint16_t type = point.view.topology.type_of(explored->placement.front()).value;
   std::uint64_t pair = 0;

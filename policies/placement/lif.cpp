@@ -45,6 +45,32 @@ const Candidate* least_interference(const DecisionPoint& point, double gain) {
   return best;
 }
 
+LeastInterference look_for_least(const DecisionPoint& point, double threshold) {
+  const bool picky = threshold > 0 && (point.busy() || point.out.any());
+  LeastInterference found;
+  found.gain = picky ? least_gain(point, threshold) : -std::numeric_limits<double>::infinity();
+  found.here = least_interference(point, found.gain);
+  found.there = point.better_elsewhere(
+      threshold, found.here == nullptr ? std::nullopt : std::optional(found.here->slowdown));
+  return found;
+}
+
+void score_by_least(const DecisionPoint& point, double threshold, const LeastInterference& found,
+                    std::span<double> scores) {
+  for (std::size_t i = 0; i < point.options.size(); ++i) {
+    const PlacementOption& option = point.options[i];
+    scores[i] = 0;
+    if (option.kind == OptionKind::forward)
+      scores[i] = option.destination == found.there ? kGoes : Scorer::kNever;
+    if (option.kind != OptionKind::start) continue;
+    const auto gain = static_cast<double>(option.place->gain);
+    // A job that cannot wait takes the best of what there is.
+    const bool good = gain >= found.gain || !point.may_wait();
+    scores[i] = good ? score_of(option.place->slowdown)
+                     : std::min(gain / std::max(found.gain / threshold, 1.0), 1.0) - 1;
+  }
+}
+
 PlacementRules Lif::rules() const {
   PlacementRules rules;
   rules.minimum_gain = threshold_;
@@ -52,24 +78,7 @@ PlacementRules Lif::rules() const {
 }
 
 void Lif::score(const DecisionPoint& point, std::span<double> scores) {
-  const bool picky = threshold_ > 0 && (point.busy() || point.out.any());
-  const double least =
-      picky ? least_gain(point, threshold_) : -std::numeric_limits<double>::infinity();
-  const Candidate* best = least_interference(point, least);
-  const Destination* there = point.better_elsewhere(
-      threshold_, best == nullptr ? std::nullopt : std::optional(best->slowdown));
-  for (std::size_t i = 0; i < point.options.size(); ++i) {
-    const PlacementOption& option = point.options[i];
-    scores[i] = 0;
-    if (option.kind == OptionKind::forward)
-      scores[i] = option.destination == there ? kGoes : kNever;
-    if (option.kind != OptionKind::start) continue;
-    const auto gain = static_cast<double>(option.place->gain);
-    // A job that cannot wait takes the best of what there is.
-    const bool good = gain >= least || !point.may_wait();
-    scores[i] = good ? score_of(option.place->slowdown)
-                     : std::min(gain / std::max(least / threshold_, 1.0), 1.0) - 1;
-  }
+  score_by_least(point, threshold_, look_for_least(point, threshold_), scores);
 }
 
 std::string_view Lif::score_is() const {

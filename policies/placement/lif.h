@@ -15,6 +15,18 @@ namespace starling {
 /// In millionths of a GPU, what a place must add so that it is `threshold` of the job's best speed.
 [[nodiscard]] double least_gain(const DecisionPoint& point, double threshold);
 
+/// What there is for a job, by how little it and others are slowed.
+struct LeastInterference {
+  double gain = 0;                     ///< what a place must add to be good enough (least_gain)
+  const Candidate* here = nullptr;     ///< the best such place; null: none
+  const Destination* there = nullptr;  ///< the partition that is better still; null: none
+};
+/// `threshold`: as Lif's.
+[[nodiscard]] LeastInterference look_for_least(const DecisionPoint& point, double threshold);
+/// Lif's scores of all options, and those of forwards.
+void score_by_least(const DecisionPoint& point, double threshold, const LeastInterference& found,
+                    std::span<double> scores);
+
 /// Least interference first: of all places the one with the least slowdown. With a threshold a place
 /// has to add that part of what the job does alone at its best, net of what the others lose, weighted
 /// by GPUs; if none does, the job waits for as long as anything runs here, or for its time elsewhere.
