@@ -228,7 +228,7 @@ bool HomeStep::start_again(Job& job, Placement here, const Allocation& how) {
   STARLING_MARK("agent: a gang of another size asks around");
   Spread spread{job.spec->id, std::move(here), std::nullopt, false, how};
   if (!spread.local.empty() && s.topology.gpu_types().size() > 1)
-    spread.type = s.topology.server(s.topology.server_of(spread.local.front())).gpu_type;
+    spread.type = s.topology.type_of(spread.local.front());
   if (!open_round(job, spread)) return false;
   // Its round may have come to nothing already, and the job with it.
   if (const auto still = s.home.jobs.find(spread.job); still != s.home.jobs.end())

@@ -240,30 +240,16 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const JobSpec& job = *moves[i].job->spec;
     const Placement& now = moves[i].job->placement;
-    if (is_called(moves[i].job)) {
-      bring_home(view, *moves[i].job, std::move(to[i]), plan, out, resizes);
+    const bool called = is_called(moves[i].job);
+    if (!called && !now.empty() && to[i] == now && fits_now(view.gpus, now, *moves[i].job))
       continue;
-    }
-    if (!now.empty() && to[i] == now && fits_now(view.gpus, now, *moves[i].job)) continue;
     const Allocation how = to[i] ? division_->allocation(call(view), job, *to[i]) : Allocation{};
-    plan.bring(view, *moves[i].job, std::move(to[i]), how, out, resizes);
+    called ? plan.move(view, *moves[i].job, std::move(to[i]), how, out, resizes)
+           : plan.bring(view, *moves[i].job, std::move(to[i]), how, out, resizes);
   }
   if (division_->knows_speeds()) move_stayers(view, planned, stayers, resizes);
   if (division_->reallocates()) reallocate_stayers(view, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
-}
-
-void ElasticPolicy::bring_home(const View& view, const JobView& gang, std::optional<Placement> to,
-                               RoundPlan& plan, std::vector<Decision>& out,
-                               std::vector<Decision>& resizes) const {
-  const JobSpec& job = *gang.spec;
-  const Allocation how = to ? division_->allocation(call(view), job, *to) : Allocation{};
-  if (to && fits_now(view.gpus, *to, gang)) {
-    resizes.emplace_back(Resize{job.id, *std::move(to), how});
-    return;
-  }
-  out.emplace_back(Preempt{job.id});
-  if (to) plan.add({job.id, *std::move(to), std::nullopt, how});
 }
 
 void ElasticPolicy::reallocate_stayers(const View& view, const Shares& stayers,

@@ -75,10 +75,6 @@ class ElasticPolicy final : public Policy {
                                                                   Occupancy& planned);
   void divide_among_runners(const View& view, const Capacity& all, Capacity left,
                             Occupancy& planned, std::vector<Decision>& out);
-  /// Of a gang that is away: where it goes in this partition; nothing: it waits.
-  void bring_home(const View& view, const JobView& gang, std::optional<Placement> to,
-                  RoundPlan& plan, std::vector<Decision>& out,
-                  std::vector<Decision>& resizes) const;
   void reallocate_stayers(const View& view, const Shares& stayers,
                           std::vector<Decision>& out) const;
   void move_stayers(const View& view, Occupancy& planned, const Shares& stayers,

@@ -16,10 +16,6 @@
 namespace starling {
 namespace {
 
-GpuTypeId type_of(const View& view, const Placement& gpus) {
-  return view.topology.server(view.topology.server_of(gpus.front())).gpu_type;
-}
-
 bool needy(const JobSpec& job) { return demand_of(job).any(); }
 
 /// GPUs of its own here, then others that are free and of their type, in whole workers; at most
@@ -27,7 +23,7 @@ bool needy(const JobSpec& job) { return demand_of(job).any(); }
 Placement with_free(const View& view, const Occupancy& planned, const Placement& own,
                     std::size_t worker, std::size_t most) {
   Placement all = own;
-  const GpuTypeId type = type_of(view, own);
+  const GpuTypeId type = view.topology.type_of(own.front());
   const IndexRange servers = view.gpus.servers();
   for (std::uint32_t s = servers.first; s < servers.last && all.size() < most; ++s) {
     const Server& server = view.topology.server(ServerId{s});
@@ -252,7 +248,7 @@ void OverPartitions::grow(const ElasticCall& call, const Division& division,
   Occupancy left = planned;
   std::map<GpuTypeId, std::vector<SparePart>> spare;
   const auto spare_of = [&](const ElasticShare& share) -> std::vector<SparePart>& {
-    const GpuTypeId type = type_of(view, share.job->placement);
+    const GpuTypeId type = view.topology.type_of(share.job->placement.front());
     const auto [found, fresh] = spare.try_emplace(type);
     if (fresh) found->second = spare_elsewhere(view, type);
     return found->second;

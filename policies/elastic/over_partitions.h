@@ -54,9 +54,9 @@ class OverPartitions {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const;
 
   /// At a round, once all is planned: `planned` is what that leaves free. `runners`: jobs that run
-  /// wholly here; those that `out` names stay out of it, and those of which something is drained. Adds a Resize for each
-  /// that grows, run as `division` says. Each runner is priced once, and those first that others may
-  /// have left less for once more.
+  /// wholly here; those that `out` names stay out of it, and those of which something is drained.
+  /// Adds a Resize for each that grows, run as `division` says. Each runner is priced once, and
+  /// those first that others may have left less for once more.
   void grow(const ElasticCall& call, const Division& division,
             std::span<const ElasticShare> runners, const Occupancy& planned,
             std::vector<Decision>& out);

@@ -14,13 +14,19 @@ bool RoundPlan::contains(JobId job) const {
 void RoundPlan::bring(const View& view, const JobView& job, std::optional<Placement> to,
                       const Allocation& how, std::vector<Decision>& out,
                       std::vector<Decision>& resizes) {
+  if (!job.placement.empty()) return move(view, job, std::move(to), how, out, resizes);
+  if (to) add({job.spec->id, *std::move(to), std::nullopt, how});
+}
+
+void RoundPlan::move(const View& view, const JobView& job, std::optional<Placement> to,
+                     const Allocation& how, std::vector<Decision>& out,
+                     std::vector<Decision>& resizes) {
   const JobId id = job.spec->id;
-  const bool runs = !job.placement.empty();
-  if (runs && to && fits_now(view.gpus, *to, job)) {
+  if (to && fits_now(view.gpus, *to, job)) {
     resizes.emplace_back(Resize{id, *std::move(to), how});
     return;
   }
-  if (runs) out.emplace_back(Preempt{id});
+  out.emplace_back(Preempt{id});
   if (to) add({id, *std::move(to), std::nullopt, how});
 }
 

@@ -26,6 +26,9 @@ class RoundPlan {
   /// nobody else has to go, is resized by one of `resizes`; otherwise it is stopped, and planned.
   void bring(const View& view, const JobView& job, std::optional<Placement> to,
              const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
+  /// The same of a job that runs, also one that has no GPU in this partition.
+  void move(const View& view, const JobView& job, std::optional<Placement> to,
+            const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
   [[nodiscard]] bool contains(JobId job) const;
   [[nodiscard]] bool empty() const noexcept { return planned_.empty(); }
   void clear() { planned_.clear(); }

@@ -21,8 +21,7 @@ struct FastFirst final : SpeedModel {
     return {is_fast(placement.front()) ? 1.0 : 0.33, 0};
   }
   [[nodiscard]] bool is_fast(GpuId gpu) const {
-    const GpuTypeId type = topology.server(topology.server_of(gpu)).gpu_type;
-    return topology.gpu_types()[type.value].name == "V100";
+    return topology.gpu_types()[topology.type_of(gpu).value].name == "V100";
   }
   Topology topology;
 };
