@@ -36,6 +36,15 @@ struct Exit {
   Duration served{0};  ///< service received in this attempt
 };
 
+/// The GPUs that must not be used now, each list ascending. `gpus` are not to be trusted, and are to be well for
+/// Timers::gpu_quiet before they are used again; of `in_use` something of an earlier life has not let go yet, and
+/// they are as good as before from then on.
+struct SickGpus {
+  Placement gpus;
+  Placement in_use = {};
+  friend bool operator==(const SickGpus&, const SickGpus&) = default;
+};
+
 /// Starts and stops processes on this executor's servers. Real: a guardian process for each part. Emulated: a timer.
 /// Simulated: the world's event queue. Not thread-safe; every call returns at once.
 ///
@@ -60,9 +69,9 @@ class Launcher {
   /// How far everything that runs has come, to be handed to the executor once per heartbeat; empty where nothing is
   /// measured.
   [[nodiscard]] virtual std::vector<Progress> measure() { return {}; }
-  /// The GPUs of this executor that must not be used now, ascending, if they are others than at the last call. Asked at
-  /// every cycle, so it looks at slow sources now and then only. Default: all are well.
-  [[nodiscard]] virtual std::optional<Placement> health_news() { return std::nullopt; }
+  /// The GPUs of this executor that must not be used now, if they are others than at the last call. Asked at every
+  /// cycle, so it looks at slow sources now and then only. Default: all are well.
+  [[nodiscard]] virtual std::optional<SickGpus> health_news() { return std::nullopt; }
   /// A page of what an attempt has printed on a server, now or before.
   [[nodiscard]] virtual OutputPage read_output(const ReadOutput& read) const {
     OutputPage page = page_for(read);
@@ -82,10 +91,6 @@ struct StopSpec { AttemptId attempt; Duration grace{0}; };
 struct RenewSpec { AttemptId attempt; Instant until; };
 // clang-format on
 using RunCommand = std::variant<LaunchSpec, StopSpec, RenewSpec>;
-/// What the Launcher says of health.
-struct SickGpus {
-  Placement gpus;
-};
 /// Progress: what the Launcher measured.
 using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;
 struct ExecutorOutput : Output {

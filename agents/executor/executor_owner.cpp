@@ -158,7 +158,7 @@ Pong ExecutorStep::pong(const Ping& ping) const {
 }
 
 /// A bad GPU stays out of use until it has been well for Timers::gpu_quiet, so that one that comes
-/// and goes does not take a job with it each time.
+/// and goes does not take a job with it each time. One that was only in use is free at once.
 void ExecutorStep::saw(const SickGpus& now_sick) {
   bool changed = false;
   for (auto& [gpu, well] : s.sick) {
@@ -169,6 +169,11 @@ void ExecutorStep::saw(const SickGpus& now_sick) {
   for (const GpuId gpu : now_sick.gpus) {
     if (s.gpus.contains(gpu.value)) changed = s.sick.emplace(gpu, kNever).second || changed;
   }
+  Placement in_use;
+  for (const GpuId gpu : now_sick.in_use) {
+    if (s.gpus.contains(gpu.value)) in_use.push_back(gpu);
+  }
+  changed = std::exchange(s.in_use, in_use) != in_use || changed;
   if (changed) tell_health();
 }
 

@@ -54,9 +54,9 @@ bool ExecutorState::any_full(const Placement& placement) const {
 }
 
 Placement ExecutorState::sick_gpus() const {
-  Placement all;
-  for (const auto& [gpu, well] : sick) all.push_back(gpu);
-  return all;
+  std::set<GpuId> all(in_use.begin(), in_use.end());
+  for (const auto& [gpu, well] : sick) all.insert(gpu);
+  return {all.begin(), all.end()};
 }
 
 void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {

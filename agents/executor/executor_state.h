@@ -82,6 +82,7 @@ struct ExecutorState {
   std::uint64_t pings = 0;  ///< above all of earlier lives, whose answers may still be on their way
   Duration lag{0};          ///< how late the last beats were; halves at each
   std::map<GpuId, Instant> sick;  ///< since when they are well again; kNever: they are not
+  Placement in_use;               ///< by something of an earlier life, which is ending
   std::uint64_t health = 0;       ///< versions of that so far in this life
   bool health_seen = true;        ///< the owner has the newest
   std::uint16_t owner_speaks = kOldestProtocol;

@@ -128,6 +128,20 @@ TEST_CASE("a GPU that comes and goes stays out until it has been quiet") {
   CHECK(flock.agent(0).owner.ledger.free_count() == 8);
 }
 
+TEST_CASE("a GPU that something of an earlier life still uses is free once it lets go") {
+  TestFlock flock({.servers = 2, .lossy = true});
+  flock.run_for(2s);
+  flock.set_in_use(0, {GpuId{1}});
+  flock.run_for(5s);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 1);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 7);
+  flock.set_in_use(0, {});
+  flock.run_for(5s);
+  CHECK(flock.agent(0).owner.ledger.sick_count() == 0);
+  CHECK(flock.agent(0).owner.ledger.free_count() == 8);
+  CHECK(flock.faults().empty());
+}
+
 TEST_CASE("what is known of bad GPUs survives lost words and a new owner") {
   TestFlock flock({.servers = 2, .lossy = true});
   flock.run_for(2s);

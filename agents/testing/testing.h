@@ -105,6 +105,10 @@ class TestFlock {
   void set_sick(std::uint32_t executor, Placement gpus) {
     step_executor(executor, SickGpus{std::move(gpus)});
   }
+  /// So many of them something of the executor's last life still uses.
+  void set_in_use(std::uint32_t executor, Placement gpus) {
+    step_executor(executor, SickGpus{{}, std::move(gpus)});
+  }
   /// Nothing can be started there: at once lost.
   void set_starts_fail(std::uint32_t executor, bool fail) {
     fail ? (void)starts_fail_.insert(executor) : (void)starts_fail_.erase(executor);

@@ -39,7 +39,7 @@ void ExecutorNode::collect(Instant now) {
   for (Exit& exit : failed_starts_) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
   failed_starts_.clear();
   if (auto sick = launcher_.health_news())
-    executor_.step(now, ExecutorEvent{SickGpus{std::move(*sick)}}, out_);
+    executor_.step(now, ExecutorEvent{std::move(*sick)}, out_);
   for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
 }
 

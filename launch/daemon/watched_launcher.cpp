@@ -16,18 +16,23 @@ constexpr Duration kPause = std::chrono::milliseconds(500);
 
 }  // namespace
 
-std::optional<Placement> WatchedLauncher::health_news() {
-  const auto own = inner_.health_news();
+std::optional<SickGpus> WatchedLauncher::health_news() {
+  auto own = inner_.health_news();
   const bool file = look_at_file();
-  if (own && *own != inner_sick_) {
-    log_info(counted(own->size(), "GPU is", "GPUs are") + " bad, says what starts jobs");
-    inner_sick_ = *own;
-  }
+  if (own) take(std::move(*own));
   if (!own && !file) return std::nullopt;
-  Placement all;
-  std::set_union(sick_.begin(), sick_.end(), inner_sick_.begin(), inner_sick_.end(),
-                 std::back_inserter(all));
+  SickGpus all{{}, inner_sick_.in_use};
+  std::set_union(sick_.begin(), sick_.end(), inner_sick_.gpus.begin(), inner_sick_.gpus.end(),
+                 std::back_inserter(all.gpus));
   return all;
+}
+
+void WatchedLauncher::take(SickGpus own) {
+  if (own.gpus != inner_sick_.gpus)
+    log_info(counted(own.gpus.size(), "GPU is", "GPUs are") + " bad, says what starts jobs");
+  if (own.in_use != inner_sick_.in_use)
+    log_info(counted(own.in_use.size(), "GPU is", "GPUs are") + " in use by what ran here before");
+  inner_sick_ = std::move(own);
 }
 
 bool WatchedLauncher::look_at_file() {

@@ -27,20 +27,22 @@ class WatchedLauncher final : public Launcher {
   std::vector<Exit> reap() override { return inner_.reap(); }
   std::vector<Progress> measure() override { return inner_.measure(); }
   [[nodiscard]] Instant next_deadline() const noexcept override { return inner_.next_deadline(); }
-  std::optional<Placement> health_news() override;
+  std::optional<SickGpus> health_news() override;
   [[nodiscard]] OutputPage read_output(const ReadOutput& read) const override {
     return inner_.read_output(read);
   }
 
  private:
-  bool look_at_file();  ///< true: what it says has changed
+  bool look_at_file();      ///< true: what it says has changed
+  void take(SickGpus own);  ///< what inner_ says from now on
   Launcher& inner_;
   std::filesystem::path file_;
   IndexRange gpus_;
   const Clock& clock_;
   Instant next_ = Instant::min();
   std::string last_;  // what the file said
-  Placement sick_, inner_sick_;
+  Placement sick_;      // says the file
+  SickGpus inner_sick_;
 };
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <fstream>
+#include <utility>
 
 #include "launch/deployment/health_file.h"
 #include "launch/deployment/local_flock.h"
@@ -16,6 +17,15 @@ struct Nothing final : Launcher {
   void stop(AttemptId, Duration) override {}
   void renew(AttemptId, Instant) override {}
   std::vector<Exit> reap() override { return {}; }
+};
+/// Whose news are put there by hand.
+struct Telling final : Launcher {
+  Status start(const LaunchSpec&) override { return done(); }
+  void stop(AttemptId, Duration) override {}
+  void renew(AttemptId, Instant) override {}
+  std::vector<Exit> reap() override { return {}; }
+  std::optional<SickGpus> health_news() override { return std::exchange(news, std::nullopt); }
+  std::optional<SickGpus> news;
 };
 struct HandClock final : Clock {
   [[nodiscard]] Instant now() const noexcept override { return at; }
@@ -47,14 +57,31 @@ TEST_CASE("news of the health file come once, and late by half a second at most"
   CHECK_FALSE(look());
   write("2\n");
   CHECK_FALSE(launcher.health_news());  // not yet
-  CHECK(look() == Placement{GpuId{2}});
+  CHECK(look() == SickGpus{{GpuId{2}}});
   CHECK_FALSE(look());
   write("what?\n");
   CHECK_FALSE(look());
   write("2 # again\n");
   CHECK_FALSE(look());
   std::filesystem::remove(file);
-  CHECK(look() == Placement{});
+  CHECK(look() == SickGpus{});
+  std::filesystem::remove_all(dir.value());
+}
+
+TEST_CASE("what the file says and what starts jobs says hold together") {
+  const auto dir = temporary_dir();
+  REQUIRE(dir.ok());
+  const auto file = dir.value() / "health";
+  Telling inner;
+  HandClock clock;
+  WatchedLauncher launcher(inner, file, {0, 4}, clock);
+  std::ofstream(file) << "2\n";
+  inner.news = SickGpus{{GpuId{0}}, {GpuId{3}}};
+  clock.at += std::chrono::seconds(1);
+  CHECK(launcher.health_news() == SickGpus{{GpuId{0}, GpuId{2}}, {GpuId{3}}});
+  CHECK_FALSE(launcher.health_news());
+  inner.news = SickGpus{};
+  CHECK(launcher.health_news() == SickGpus{{GpuId{2}}});
   std::filesystem::remove_all(dir.value());
 }
 

@@ -83,16 +83,16 @@ TEST_CASE("guarded: an executor without descriptors frees no GPU in use, and say
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == Errc::io);
   REQUIRE(bad.has_value());
-  CHECK(bad->size() == 8);
+  CHECK(bad->gpus.size() == 8);
   CHECK(soon([&] { return !r.launcher->reap().empty(); }));
   CHECK_FALSE(alive(child));
-  std::optional<Placement> news;
+  std::optional<SickGpus> news;
   CHECK(soon([&] {
     r.launcher->reap();
     news = r.launcher->health_news();
     return news.has_value();
   }));
-  CHECK(news == Placement{});
+  CHECK(news == SickGpus{});
   CHECK(r.run(shell(3, "true")).exit == ExitStatus{});
 }
 
@@ -108,7 +108,7 @@ TEST_CASE("guarded: what a machine cannot start is lost, what is no program is i
   CHECK(nowhere.exit.log_tail.find("cannot write") != std::string::npos);
   const auto bad = r.launcher->health_news();
   REQUIRE(bad.has_value());
-  CHECK(bad->size() == 8);
+  CHECK(bad->gpus.size() == 8);
   CHECK_FALSE(r.launcher->start(shell(4, "true")).ok());
   for (int i = 0; i < 60; ++i) {
     r.launcher->reap();
@@ -118,7 +118,7 @@ TEST_CASE("guarded: what a machine cannot start is lost, what is no program is i
   fs::rename(r.folder.path / "away", r.logs);
   CHECK(soon([&] {
     r.launcher->reap();
-    return r.launcher->health_news() == Placement{};
+    return r.launcher->health_news() == SickGpus{};
   }));
   CHECK(r.launcher->next_deadline() == kNever);
 }
@@ -197,10 +197,10 @@ TEST_CASE("guarded: a part that cannot die keeps its GPU, which is told to be ba
     CHECK(r.launcher->reap().empty());
     ::usleep(2000);
   }
-  CHECK(r.launcher->health_news() == Placement{GpuId{0}});
+  CHECK(r.launcher->health_news() == SickGpus{{GpuId{0}}});
   std::ofstream(freezer / "freezer.state") << "THAWED" << std::flush;
   CHECK(r.end().exit.code < 0);
-  CHECK(r.launcher->health_news() == Placement{});
+  CHECK(r.launcher->health_news() == SickGpus{});
   soon([&] { return ::rmdir(freezer.c_str()) == 0; });
 }
 

@@ -144,13 +144,13 @@ TEST_CASE("guarded: what no journal knows ends when the next life begins") {
   const std::string child = line_in(r.note);
   r.open();
   r.launcher->adopt({});
-  CHECK(r.launcher->health_news() == Placement{GpuId{0}});
+  CHECK(r.launcher->health_news() == SickGpus{{}, {GpuId{0}}});
   CHECK(soon([&] {
     CHECK(r.launcher->reap().empty());
     return r.launcher->next_deadline() == kNever;
   }));
   CHECK_FALSE(alive(child));
-  CHECK(r.launcher->health_news() == Placement{});
+  CHECK(r.launcher->health_news() == SickGpus{});
 }
 
 TEST_CASE("guarded: a killed guardian takes its part with it, and nothing is free before") {

@@ -153,7 +153,7 @@ void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
   take_up_strangers(known);
 }
 
-/// Nobody asks for them, so they end now, and their GPUs are bad until they have.
+/// Nobody asks for them, so they end now, and their GPUs are in use until they have.
 void ProcessLauncher::take_up_strangers(const std::set<std::filesystem::path>& known) {
   for (const std::filesystem::path& folder : part_folders(options_.parts)) {
     if (known.contains(folder)) continue;
@@ -317,19 +317,22 @@ std::vector<Progress> ProcessLauncher::measure() {
   return all;
 }
 
-std::optional<Placement> ProcessLauncher::health_news() {
-  std::set<GpuId> bad;
+std::optional<SickGpus> ProcessLauncher::health_news() {
+  std::set<GpuId> bad, in_use;
   if (!fitness_.fit()) {
     for (std::uint32_t gpu = options_.gpus.first; gpu < options_.gpus.last; ++gpu)
       bad.insert(GpuId{gpu});
   }
-  for (const Part& part : strangers_) bad.insert(part.gpus.begin(), part.gpus.end());
   const Instant now = clock_.now();
+  const auto stuck = [&](const Part& part) {
+    return part.stopping && now >= later(part.force, here(options_.stuck.count()));
+  };
+  for (const Part& part : strangers_)
+    (stuck(part) ? bad : in_use).insert(part.gpus.begin(), part.gpus.end());
   for (const auto& [key, part] : parts_) {
-    if (part.stopping && now >= later(part.force, here(options_.stuck.count())))
-      bad.insert(part.gpus.begin(), part.gpus.end());
+    if (stuck(part)) bad.insert(part.gpus.begin(), part.gpus.end());
   }
-  Placement all(bad.begin(), bad.end());
+  SickGpus all{{bad.begin(), bad.end()}, {in_use.begin(), in_use.end()}};
   if (all == bad_) return std::nullopt;
   bad_ = all;
   return all;

@@ -80,7 +80,7 @@ class ProcessLauncher final : public Launcher {
   void adopt(std::span<const LaunchSpec> earlier) override;
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;
-  [[nodiscard]] std::optional<Placement> health_news() override;
+  [[nodiscard]] std::optional<SickGpus> health_news() override;
   [[nodiscard]] OutputPage read_output(const ReadOutput& read) const override;
   [[nodiscard]] Instant next_deadline() const noexcept override;
 
@@ -142,7 +142,7 @@ class ProcessLauncher final : public Launcher {
   std::optional<Part> trial_;
   std::vector<Exit> lost_;
   std::vector<std::filesystem::path> reported_;  // folders whose ends were told in the last cycle
-  Placement bad_;                                // as told
+  SickGpus bad_;                                // as told
   Instant looked_ = Instant::min();
 };
 

@@ -271,9 +271,9 @@ class SimLauncher final : public Launcher {
   }
   std::vector<Exit> reap() override { return hardware_.reap(executor_); }
   std::vector<Progress> measure() override { return hardware_.measure(executor_); }
-  std::optional<Placement> health_news() override {
+  std::optional<SickGpus> health_news() override {
     if (std::exchange(told_, hardware_.health()) == hardware_.health()) return std::nullopt;
-    return Placement(hardware_.sick().begin(), hardware_.sick().end());
+    return SickGpus{Placement(hardware_.sick().begin(), hardware_.sick().end())};
   }
 
  private:
