@@ -42,5 +42,17 @@ install(FILES ${PROJECT_BINARY_DIR}/starlingConfig.cmake ${PROJECT_BINARY_DIR}/s
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/starling)
 # A unit for systemd, with the path that the program has where it is installed.
 install(CODE "set(bindir \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
-configure_file(\"${PROJECT_SOURCE_DIR}/launch/starling@.service.in\" \"${PROJECT_BINARY_DIR}/starling@.service\" @ONLY)")
-install(FILES ${PROJECT_BINARY_DIR}/starling@.service DESTINATION lib/systemd/system)
+configure_file(\"${PROJECT_SOURCE_DIR}/launch/starling@.service.in\" \"${PROJECT_BINARY_DIR}/starling@.service\" @ONLY)"
+  COMPONENT runtime)
+install(FILES ${PROJECT_BINARY_DIR}/starling@.service DESTINATION lib/systemd/system COMPONENT runtime)
+# The program's own words: pages of the manual, and completion for the shells that look there.
+set(said ${PROJECT_BINARY_DIR}/said)
+install(CODE "file(REMOVE_RECURSE ${said})
+execute_process(COMMAND $<TARGET_FILE:starling> manual ${said}/man1 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+foreach(shell bash zsh fish)
+  execute_process(COMMAND $<TARGET_FILE:starling> completion \${shell} OUTPUT_FILE ${said}/\${shell} COMMAND_ERROR_IS_FATAL ANY)
+endforeach()" COMPONENT runtime)
+install(DIRECTORY ${said}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT runtime)
+install(FILES ${said}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME starling COMPONENT runtime)
+install(FILES ${said}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _starling COMPONENT runtime)
+install(FILES ${said}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME starling.fish COMPONENT runtime)

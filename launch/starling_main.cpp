@@ -81,6 +81,16 @@ int main(int argc, char** argv) {
       return 0;
     });
   }
+  std::string folder;
+  const Command manual = root.sub("manual", "writes a page of the manual for each command");
+  manual.positional("FOLDER", folder, "where to, such as /usr/local/share/man/man1");
+  manual.examples({"starling manual man1 && man ./man1/starling-submit.1"});
+  manual.action([&line, &folder] {
+    const auto written = write_manual(folder, "starling", STARLING_VERSION, line.helps());
+    if (!written) return failed(written.error());
+    std::printf("%zu pages in %s\n", written.value(), folder.c_str());
+    return 0;
+  });
   root.examples({"starling topology generate leaf-spine --servers 64 --gpus 8 -o cluster.yaml",
                  "starling workload generate --jobs 2000 --gpus 512 -o trace.csv",
                  "starling sim --topology cluster.yaml --trace trace.csv --policy consolidate "

@@ -18,6 +18,39 @@ else
   echo "skipped: the unit is not verified, because systemd-analyze is not here"
 fi
 
+# A page of the manual for each command, without a word that groff does not know; completion where shells look for it.
+commands=$("$work/prefix/bin/starling" --help | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p')
+[ "$(wc -w <<<"$commands")" -ge 30 ] || { echo "FAILED: these are all commands: $commands" >&2; exit 1; }
+for command in "" $commands; do
+  page=$work/prefix/share/man/man1/starling${command:+-$command}.1
+  [ -f "$page" ] || { echo "FAILED: no page $page" >&2; exit 1; }
+done
+command -v groff >/dev/null || echo "skipped: pages of the manual are not read, because groff is not here"
+if command -v groff >/dev/null; then
+  for page in "$work"/prefix/share/man/man1/*.1; do
+    told=$(groff -man -ww -b -z "$page" 2>&1)
+    [ -z "$told" ] || { echo "FAILED: groff: $told" >&2; exit 1; }
+  done
+  groff -man -Tascii "$work/prefix/share/man/man1/starling-submit.1" | col -b | grep -q -- '--gpus N' || { echo "FAILED: starling-submit.1 has no --gpus" >&2; exit 1; }
+fi
+for file in bash-completion/completions/starling zsh/vendor-completions/_starling fish/vendor_completions.d/starling.fish; do
+  grep -q submit "$work/prefix/share/$file" || { echo "FAILED: $file completes nothing" >&2; exit 1; }
+done
+
+# What is packed names paths as they will be, makes its user, and needs the libraries that it is linked with.
+if command -v dpkg-shlibdeps >/dev/null; then
+  (cd "$build" && cpack -D CPACK_COMPONENTS_ALL=runtime -B "$work/package") >"$work/cpack.log" 2>&1 || { cat "$work/cpack.log"; echo "FAILED: no package" >&2; exit 1; }
+  deb=$(echo "$work"/package/starling_*.deb)
+  dpkg-deb -x "$deb" "$work/unpacked"
+  grep -q '^ExecStart=/usr/bin/starling up' "$work"/unpacked/usr/lib/systemd/system/starling@.service || { echo "FAILED: the package's unit starts another program" >&2; exit 1; }
+  [ -x "$work/unpacked/usr/bin/starling" ] && [ -f "$work/unpacked/usr/share/man/man1/starling-up.1" ] || { echo "FAILED: the package lacks files: $(dpkg-deb -c "$deb")" >&2; exit 1; }
+  dpkg-deb -f "$deb" Depends | grep -q libzmq5 || { echo "FAILED: it depends on $(dpkg-deb -f "$deb" Depends)" >&2; exit 1; }
+  dpkg-deb -e "$deb" "$work/control" && sh -n "$work/control/postinst" && grep -q useradd "$work/control/postinst" || { echo "FAILED: no postinst" >&2; exit 1; }
+  ! find "$work/unpacked" -name '*.h' -o -name '*.a' | grep -q . || { echo "FAILED: headers or libraries are in the package of the program" >&2; exit 1; }
+else
+  echo "skipped: no package is made, because dpkg-dev is not here"
+fi
+
 # Public headers alone, and all that they include.
 public=$(cd "$work/prefix/include/starling" && find . -name '*.h' | wc -l)
 [ "$public" -lt 60 ] || { echo "FAILED: $public headers are installed; cmake/StarlingInstall.cmake lists the public ones" >&2; exit 1; }

@@ -12,7 +12,7 @@ flock=$state/blue
 unit=starling@blue
 patience=${STARLING_PATIENCE:-4}
 as_user() { setpriv --reuid starling --regid starling --clear-groups env HOME=$state USER=starling STARLING_FLOCK=$flock "$@"; }
-starling() { as_user /usr/local/bin/starling "$@"; }
+starling() { as_user /usr/bin/starling "$@"; }
 over() {
   echo "$*" >verdict
   sync
@@ -122,6 +122,12 @@ if [ $boots -eq 1 ]; then
     limited long "after restart"
   done
   kept_to_half after_restart
+  before=$(main_pid)
+  say "the package is installed again, as for an upgrade"
+  dpkg -i "$folder/starling.deb" || fail "dpkg -i"
+  up_again "after the upgrade"
+  same long "$pid" "after the upgrade"
+  limited long "after the upgrade"
   say "systemctl reload"
   systemctl reload $unit || fail "reload"
   same long "$pid" "after reload"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# An installed Starling under systemd: a machine is booted with the unit, used, broken, and booted again.
+# Starling as its Debian package installs it, under systemd: a machine is booted with the unit, used, broken, and booted
+# again; on the way the package is installed once more, as for an upgrade.
 #   tests/systemd_test.sh BUILD [nspawn|uml]
 # nspawn: a container on this kernel. uml: a kernel of its own (user-mode-linux), whose cgroups have all their
 # controllers whatever this machine's have: also limits of jobs are tried. Both have this machine's files below a tmpfs.
@@ -27,12 +28,13 @@ mount -t overlay starling-test -o "lowerdir=/,upperdir=$work/above,workdir=$work
 
 root=$work/root
 # Of this machine's own services nothing starts, and there is no flock of it.
-rm -rf "$root"/etc/systemd/system/*.wants "$root"/etc/systemd/system/*.target "$root"/var/lib/starling "$root"/usr/local/lib/systemd
+rm -rf "$root"/etc/systemd/system/*.wants "$root"/etc/systemd/system/*.target "$root"/var/lib/starling "$root"/{usr/local,usr,etc}/lib/systemd/system/starling@.service
 ln -sf /lib/systemd/system/multi-user.target "$root/etc/systemd/system/default.target"
 mkdir -p "$root/etc/systemd/system/multi-user.target.wants" "$root/starling-test"
-DESTDIR=$root cmake --install "$build" --prefix /usr/local >/dev/null || { echo "FAILED: not installed" >&2; exit 1; }
 chroot "$root" userdel starling 2>/dev/null
-chroot "$root" useradd --system --home-dir /var/lib/starling --create-home starling || { echo "FAILED: no user" >&2; exit 1; }
+(cd "$build" && cpack -D CPACK_COMPONENTS_ALL=runtime -B "$work/package" >"$work/cpack.log" 2>&1) || { cat "$work/cpack.log"; echo "FAILED: no package" >&2; exit 1; }
+cp "$work"/package/starling_*.deb "$root/starling-test/starling.deb"
+chroot "$root" dpkg -i /starling-test/starling.deb >"$work/dpkg.log" 2>&1 || { cat "$work/dpkg.log"; echo "FAILED: not installed" >&2; exit 1; }
 disk=()
 if [ $kind = uml ]; then
   truncate -s 1G "$work/disk"
@@ -51,7 +53,7 @@ UNIT
   ln -s ../starling-disk.service "$root/etc/systemd/system/local-fs.target.wants/"
   disk=("ubda=$work/disk")
 fi
-"$root/usr/local/bin/starling" topology generate flat --servers 2 --gpus 2 -o "$root/starling-test/cluster.yaml" 2>/dev/null
+"$root/usr/bin/starling" topology generate flat --servers 2 --gpus 2 -o "$root/starling-test/cluster.yaml" 2>/dev/null
 cp "$here/systemd_guest.sh" "$root/starling-test/"
 [ ! -x "$build/launch/guardian/guardian_test" ] || cp "$build"/launch/guardian/{guardian_test,*.so} "$root/starling-test/"
 cat >"$root/etc/systemd/system/starling-test.service" <<'UNIT'

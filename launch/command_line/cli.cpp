@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <sstream>
+#include <utility>
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/system/text.h"
@@ -140,6 +142,38 @@ void add_completed(const CLI::App& app, const std::string& path,
   commands.push_back({path, std::move(words)});
   for (const CLI::App* sub : app.get_subcommands(nullptr))
     add_completed(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), commands);
+}
+
+/// The lines of the footer but its title.
+std::vector<std::string> examples_of(const CLI::App& app) {
+  std::vector<std::string> lines;
+  std::istringstream footer(app.get_footer());
+  for (std::string line; std::getline(footer, line);)
+    if (line.rfind("  ", 0) == 0) lines.push_back(line.substr(2));
+  return lines;
+}
+
+void add_help(const CLI::App& app, const std::string& path, std::vector<CommandHelp>& helps) {
+  CommandHelp help{path, app.get_description(), {}, {}, {}, examples_of(app)};
+  for (const CLI::Option* option : app.get_options()) {
+    const bool flag = option->get_expected_max() == 0;
+    if (option->nonpositional()) {
+      std::string names;
+      for (const std::string& name : option->get_snames())
+        names += (names.empty() ? "-" : ", -") + name;
+      for (const std::string& name : option->get_lnames())
+        names += (names.empty() ? "--" : ", --") + name;
+      help.options.push_back(
+          {names, flag ? "" : option->get_type_name(), option->get_description()});
+    } else {
+      help.positionals.push_back({option->get_name(true), "", option->get_description()});
+    }
+  }
+  for (const CLI::App* sub : app.get_subcommands(nullptr))
+    help.commands.push_back({sub->get_name(), sub->get_description()});
+  helps.push_back(std::move(help));
+  for (const CLI::App* sub : app.get_subcommands(nullptr))
+    add_help(*sub, path.empty() ? sub->get_name() : path + " " + sub->get_name(), helps);
 }
 
 }  // namespace
@@ -288,6 +322,12 @@ std::vector<CompletedCommand> CommandLine::completed() const {
   std::vector<CompletedCommand> commands;
   add_completed(*app_, "", commands);
   return commands;
+}
+
+std::vector<CommandHelp> CommandLine::helps() const {
+  std::vector<CommandHelp> helps;
+  add_help(*app_, "", helps);
+  return helps;
 }
 
 }  // namespace starling

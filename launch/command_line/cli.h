@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "launch/command_line/completion.h"
+#include "launch/command_line/manual.h"
 
 namespace CLI {
 class App;
@@ -77,6 +78,8 @@ class CommandLine {
   int run(int argc, const char* const* argv);
   /// All commands with what may follow them, parents first.
   [[nodiscard]] std::vector<CompletedCommand> completed() const;
+  /// What the help of each of them says, parents first.
+  [[nodiscard]] std::vector<CommandHelp> helps() const;
 
  private:
   std::unique_ptr<CLI::App> app_;
