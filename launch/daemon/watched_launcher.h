@@ -41,7 +41,7 @@ class WatchedLauncher final : public Launcher {
   const Clock& clock_;
   Instant next_ = Instant::min();
   std::string last_;  // what the file said
-  Placement sick_;      // says the file
+  Placement sick_;    // says the file
   SickGpus inner_sick_;
 };
 
