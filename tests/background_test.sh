@@ -25,6 +25,15 @@ pid=$(head -1 flock/supervisor/in-use)
 "$starling" up --detach >again.txt 2>&1 && fail "up twice"
 grep -q "is up already, since .* (process $pid); 'starling top'" again.txt || fail "the second up says: $(cat again.txt)"
 
+echo "-- a copy of its directory is no flock of its own while it is up"
+cp -r flock copied
+code=0
+"$starling" up --flock copied >copied.txt 2>&1 || code=$?
+[ $code -eq 2 ] || fail "a copy beside it comes up: exit code $code: $(cat copied.txt)"
+grep -q 'is that directory a copy of another, whose flock is up' copied.txt || fail "the copy says: $(cat copied.txt)"
+rm -rf copied
+"$starling" submit --wait --json -- true >/dev/null || fail "the copy took its place"
+
 echo "-- what it says is in its log"
 kill -KILL "$(agent_pid 1)"
 wait_for 10 "agent-1 was killed by signal 9 (Killed); starting agent-1 again" flock/up.log

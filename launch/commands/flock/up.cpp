@@ -130,6 +130,9 @@ namespace {
 /// For agents to answer and executors to report, at the start.
 constexpr Duration kPatience = std::chrono::seconds(60);
 
+/// For the daemons of an `up` that was killed to be gone.
+constexpr Duration kDying = std::chrono::seconds(10);
+
 /// What `up` on one machine does with a flock that is there: keeps its daemons, and says when all
 /// is there that can be.
 class Up {
@@ -294,6 +297,12 @@ int up(const UpOptions& o) {
   if (!flock) return failed(flock.error());
   auto place = StateDir::take(dir.value() / "supervisor");
   if (!place) return bad_input(is_up_already(o, dir.value(), place.error()).message);
+
+  // State in etcd has leases: an agent of it may be served from elsewhere.
+  if (again && flock.value().state.empty()) {
+    if (const Status free = is_free(flock.value(), kDying); !free.ok())
+      return bad_input(free.error().message);
+  }
 
   SupervisionRules rules;
   rules.restart = !o.no_restart;

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/commands/flock/up_again.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <thread>
 #include <vector>
 
 #include "base/short_number.h"
+#include "bus/flock.h"
 #include "interference/speed_choice.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
@@ -86,6 +93,27 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
   return wrong;
 }
 
+/// Of tcp://A:P with an IPv4 address: whether somebody listens there. What is over does not count,
+/// as it does not for the daemons that will listen.
+bool is_taken(const std::string& at) {
+  const std::string prefix = "tcp://";
+  const auto colon = at.rfind(':');
+  if (!at.starts_with(prefix) || colon <= prefix.size()) return false;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(at.c_str() + colon + 1)));
+  const std::string host = at.substr(prefix.size(), colon - prefix.size());
+  if (inet_pton(AF_INET, host.c_str(), &address.sin_addr) != 1) return false;
+  const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const int yes = 1;
+  setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  const bool taken = bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 &&
+                     errno == EADDRINUSE;
+  close(fd);
+  return taken;
+}
+
 constexpr const char* kChanges = "'starling configure' changes policy, speed model and servers";
 
 }  // namespace
@@ -99,6 +127,34 @@ Status fits_flock(const UpOptions& o, const Deployment& flock, const Topology& t
                              "for " +
                              wrong.value() + "; leave that out (" + kChanges +
                              "), or give another --flock"};
+}
+
+Status is_free(const Deployment& flock, Duration patience) {
+  const auto members = read_flock(flock.dir / "flock.json");
+  if (!members) return members.error();
+  std::vector<std::string> places;
+  for (const DeployedNode& node : flock.nodes) {
+    const auto member = members.value().find(node.id);
+    if (node.role != Role::client && member != members.value().end())
+      places.push_back(member->second.address);
+  }
+  const auto until = std::chrono::steady_clock::now() + patience;
+  for (;;) {
+    std::vector<std::string> taken;
+    for (const std::string& place : places) {
+      if (is_taken(place)) taken.push_back(place);
+    }
+    if (taken.size() * 2 <= places.size()) return done();
+    if (std::chrono::steady_clock::now() >= until) {
+      return {Errc::conflict,
+              "up: " + std::to_string(taken.size()) + " of the " + std::to_string(places.size()) +
+                  " ports of the flock in " + flock.dir.string() +
+                  " are in use, though it is not up (" + taken.front() +
+                  "): is that directory a copy of another, whose flock is up? End that one first "
+                  "('starling down' there), or work with it"};
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 Error is_up_already(const UpOptions& o, const std::filesystem::path& dir, const Error& why) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "base/time.h"
 #include "launch/commands/flock/up.h"
 #include "launch/deployment/deployment.h"
 
@@ -17,5 +18,12 @@ namespace starling {
 /// done.
 [[nodiscard]] Error is_up_already(const UpOptions& o, const std::filesystem::path& dir,
                                   const Error& why);
+
+/// `conflict` if most of the ports where daemons of this flock listen are somebody else's before
+/// any of them has been started, and stay so for `patience` (daemons whose `up` was killed take a
+/// moment to end): the directory is a copy of that of a flock that is up. Its daemons answer with
+/// the copy's keys, so an `up` beside it would call them its own, and take the place of each that
+/// ends with an old journal. A single port that is taken costs its daemon, and is not told here.
+[[nodiscard]] Status is_free(const Deployment& flock, Duration patience);
 
 }  // namespace starling

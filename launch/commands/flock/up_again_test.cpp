@@ -1,9 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/commands/flock/up_again.h"
 
+#include <arpa/inet.h>
 #include <doctest/doctest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include "base/test_folder.h"
+#include "bus/flock.h"
 #include "launch/deployment/deployment_plan.h"
 #include "topology/file/load.h"
 #include "topology/generate/generate.h"
@@ -34,6 +44,22 @@ Deployment two_agents() {
   flock.nodes.insert(flock.nodes.end(), executors.begin(), executors.end());
   return flock;
 }
+
+/// A port of this machine that somebody else listens at, while it lives.
+struct Taken {
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  explicit Taken(const std::string& address) {
+    sockaddr_in at{};
+    at.sin_family = AF_INET;
+    at.sin_port =
+        htons(static_cast<std::uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    REQUIRE(bind(fd, reinterpret_cast<const sockaddr*>(&at), sizeof at) == 0);
+    REQUIRE(listen(fd, 1) == 0);
+  }
+  Taken(const Taken&) = delete;
+  ~Taken() { close(fd); }
+};
 
 }  // namespace
 
@@ -68,4 +94,34 @@ TEST_CASE("a second up may repeat what the first one said, and nothing else") {
             "number; leave that out ('starling configure' changes policy, speed model and "
             "servers), or "
             "give another --flock");
+}
+
+TEST_CASE("a copy of a flock that is up is told by its ports, a single one that is taken is not") {
+  const TestFolder folder("copy");
+  DeploymentPlan plan;
+  plan.dir = folder.path / "flock";
+  plan.agents = 2;
+  plan.servers_per_executor = 2;
+  const Deployment flock = create_deployment(plan, flat(4)).value();
+  const Flock members = read_flock(flock.dir / "flock.json").value();
+  const auto at = [&](const char* name) { return members.at(flock.find(name)->id).address; };
+  const Duration soon = std::chrono::milliseconds(1);
+  CHECK(is_free(flock, soon).ok());
+  const Taken one(at("agent-0")), two(at("executor-0"));
+  CHECK(is_free(flock, soon).ok());  // 2 of 4: the others can come up
+  {
+    const Taken three(at("executor-1"));
+    const Status told = is_free(flock, soon);
+    REQUIRE(told.error().code == Errc::conflict);
+    CHECK(told.error().message.find("3 of the 4 ports") != std::string::npos);
+    CHECK(told.error().message.find(at("agent-0")) != std::string::npos);
+  }
+  // Daemons that are about to end are waited for.
+  auto dying = std::make_unique<Taken>(at("executor-1"));
+  std::thread ends([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    dying.reset();
+  });
+  CHECK(is_free(flock, std::chrono::seconds(60)).ok());
+  ends.join();
 }
