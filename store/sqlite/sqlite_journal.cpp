@@ -95,6 +95,10 @@ struct SqliteJournal::Database {
   [[nodiscard]] Error lost(const std::string& what) const {
     return error(Errc::invalid, what + kAfterLoss);
   }
+  /// Of a file that is to be opened: damage stays, however often it is tried again.
+  [[nodiscard]] Error unusable(const char* doing) const {
+    return sqlite3_errcode(db) == SQLITE_CORRUPT ? lost("its pages are damaged") : refused(doing);
+  }
   Status check_head(bool fresh);
 };
 
@@ -121,11 +125,11 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   }
   if (!run("PRAGMA journal_mode=WAL") ||
       !run(options.sync ? "PRAGMA synchronous=FULL" : "PRAGMA synchronous=OFF")) {
-    return refused("set it up");
+    return unusable("set it up");
   }
   // What a crash left unfinished in the log goes for good, so that the next look at it finds the
   // frames of one life only.
-  if (!run("PRAGMA wal_checkpoint(TRUNCATE)")) return refused("take over its log");
+  if (!run("PRAGMA wal_checkpoint(TRUNCATE)")) return unusable("take over its log");
   if (fresh) {
     if (options.first > 1) next_seq = static_cast<std::int64_t>(options.first);
     if (const Status fits = check_head(true); !fits.ok()) return fits;
@@ -141,7 +145,7 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
            "DELETE FROM record WHERE seq >= (SELECT value FROM meta WHERE name = 'next');"
            "DELETE FROM meta WHERE name = 'next'") ||
       !run(kArchiveTable)) {
-    return refused("set it up");
+    return unusable("set it up");
   }
   insert = prepare("INSERT INTO record VALUES (?1, ?2, ?3, ?4)");
   const auto last = number(kLastRecord);

@@ -124,6 +124,21 @@ TEST_CASE("damaged, missing and misplaced rows are named; foreign files are refu
     std::ofstream(folder.path / "text") << std::string(5000, 'x');
     CHECK(SqliteJournal::open(folder.path / "text").error().code == Errc::invalid);
   }
+  SUBCASE("damaged pages, noticed when it is opened") {
+    // Every page but the first, which says that it is a journal: what is opened removes the rows of
+    // a compaction that was broken off.
+    const auto size = static_cast<std::streamoff>(fs::file_size(folder.journal()));
+    std::fstream file(folder.journal(), std::ios::in | std::ios::out | std::ios::binary);
+    for (std::streamoff page = 4096; page < size; page += 4096) {
+      file.seekp(page);
+      file.write("\xff\xff\xff\xff", 4);
+    }
+    file.close();
+    const auto opened = SqliteJournal::open(folder.journal());
+    REQUIRE_FALSE(opened.ok());
+    CHECK(opened.error().code == Errc::invalid);
+    CHECK(opened.error().message.find("its pages are damaged") != std::string::npos);
+  }
   SUBCASE("no such folder") {
     CHECK(SqliteJournal::open(folder.path / "no" / "where").error().code == Errc::io);
   }
