@@ -173,4 +173,8 @@ refused $stranger "this is a one-user flock: '$stranger' brought it up" "$starli
 job=$(as $stranger "$starling" submit --flock home/own --directory / --wait -- id -un 2>/dev/null) || fail "a job of its own"
 [ "$(as $stranger "$starling" logs --flock home/own "$job")" = $stranger ] || fail "the job is another's"
 refused $stranger "is said to be of user '$bob'" "$starling" submit --flock home/own --directory / for.yaml
+printf 'user: %s\ncommand: id\n' $bob >home/nameless.yaml
+refused $stranger "submit: it is said to be of user '$bob'" "$starling" submit --flock home/own home/nameless.yaml
+chmod 711 home/own
+refused $bob "'$stranger' has brought the flock up: on one machine it is theirs alone" "$starling" jobs --flock home/own
 as $stranger "$starling" down --flock home/own || fail "down"

@@ -36,8 +36,8 @@ Status FlockClient::set_user(JobSpec& job) {
   const Asker& holder = session_->holder();
   if (job.user.empty()) job.user = session_->user();
   if (holder.user.empty() || holder.user == "root" || job.user == holder.user) return done();
-  return {Errc::invalid, job.name + " is said to be of user '" + job.user +
-                             "', and this is the key of '" + holder.user +
+  return {Errc::invalid, (job.name.empty() ? "it" : job.name) + " is said to be of user '" +
+                             job.user + "', and this is the key of '" + holder.user +
                              "'; only root submits for others"};
 }
 

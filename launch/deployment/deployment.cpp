@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/deployment/deployment.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,9 +115,16 @@ bool is_granted(const DeployedNode& node) {
 
 Error not_for_us(const std::filesystem::path& file, const std::filesystem::path& dir) {
   const std::string me = login_name();
-  return {Errc::invalid,
-          file.string() + " is not readable for user '" + me + "'; an operator lets " + me +
-              " into the flock with 'starling keys grant " + me + " --flock " + dir.string() + "'"};
+  const std::string denied = file.string() + " is not readable for user '" + me + "'; ";
+  const std::string grant = "'starling keys grant " + me + " --flock " + dir.string() + "'";
+  struct stat info {};
+  if (::stat(dir.c_str(), &info) != 0 || info.st_uid == 0)
+    return {Errc::invalid, denied + "an operator lets " + me + " into the flock with " + grant};
+  const std::string owner = "'" + login_name_of(info.st_uid) + "'";
+  return {Errc::invalid, denied + owner +
+                             " has brought the flock up: on one machine it is theirs alone (one "
+                             "that root brings up has room for several users), on hosts they let " +
+                             me + " in with " + grant};
 }
 
 bool is_deployment(const fs::path& dir) {
