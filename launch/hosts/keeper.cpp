@@ -3,6 +3,7 @@
 
 #include <poll.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -260,6 +261,16 @@ int keep_host(const std::filesystem::path& dir, const std::string& host, bool st
   return kDone;
 }
 
+namespace {
+
+/// A keeper cannot even write its status then.
+bool has_no_room(const std::filesystem::path& dir) {
+  struct statvfs disk {};
+  return ::statvfs(dir.c_str(), &disk) == 0 && (geteuid() == 0 ? disk.f_bfree : disk.f_bavail) == 0;
+}
+
+}  // namespace
+
 Result<FoundKeeper> find_keeper(const std::filesystem::path& dir) {
   const auto text = read_text(dir / "node.json");
   if (!text) return text.error();
@@ -273,9 +284,15 @@ Result<FoundKeeper> find_keeper(const std::filesystem::path& dir) {
 }
 
 std::vector<std::string> daemon_troubles(const std::filesystem::path& dir) {
-  const auto found = find_keeper(dir);
-  if (!found || !found.value().alive) return {};
-  return found.value().status.troubles();
+  std::vector<std::string> lines;
+  if (const auto found = find_keeper(dir); found && found.value().alive)
+    lines = found.value().status.troubles();
+  if (has_no_room(dir)) {
+    lines.push_back("the disk with " + dir.string() +
+                    " is full: what has to write there stands still, and goes on within half a "
+                    "minute once there is room");
+  }
+  return lines;
 }
 
 }  // namespace starling

@@ -98,7 +98,8 @@ struct FoundKeeper {
 };
 /// `not_found` where nobody ever kept one.
 [[nodiscard]] Result<FoundKeeper> find_keeper(const std::filesystem::path& dir);
-/// HostStatus::troubles() as the keeper of `dir` says; none where no keeper lives.
+/// HostStatus::troubles() as the keeper of `dir` says, none where no keeper lives; and that the
+/// disk of `dir` is full, where no keeper could write anything.
 [[nodiscard]] std::vector<std::string> daemon_troubles(const std::filesystem::path& dir);
 
 }  // namespace starling
