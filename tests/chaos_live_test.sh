@@ -19,6 +19,17 @@ printf 'name: x\nfaults:\n  - {fault: kil, who: any agent, every: 5s}\n' >"$work
 grep -q "bad.yaml:3:13: there is no fault 'kil'; did you mean 'kill'?" "$work/out" || fail "$(cat "$work/out")"
 "$starling" chaos live --list | grep -q '^everything ' || fail "--list lacks everything"
 
+echo "-- what cannot be done here is said before the run, not after it"
+mkdir "$work/alone" && cp "$starling" "$work/alone/starling" # without the libraries of the faults
+printf 'name: full\nflock: {agents: 1, executors: 1}\nlength: 60s\nfaults:\n  - {fault: disk-full, who: any agent, every: 1s, for: 1s}\n' >"$work/full.yaml"
+"$work/alone/starling" chaos live "$work/full.yaml" -q >/dev/null 2>"$work/err" &
+driver=$!
+for _ in $(seq 300); do grep -q 'left out: disk-full: libstarling_disk_faults.so is not beside the program' "$work/err" && break; kill -0 $driver || break; sleep 0.1; done
+kill -0 $driver 2>/dev/null || fail "it is said at the end only: $(cat "$work/err")"
+kill -INT $driver
+wait $driver 2>/dev/null
+grep -q 'left out: disk-full' "$work/err" || fail "$(cat "$work/err")"
+
 echo "-- two jobs on one GPU, and two attempts of one job, are caught"
 mkdir -p "$work/job/gpus" "$work/job/ranks"
 job() {  # JOB ATTEMPT GPU SECONDS

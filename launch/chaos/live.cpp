@@ -105,6 +105,9 @@ class Run {
                          drain(executor, drained, evict);
                        }});
     injector_ = &injector;
+    // Before, too: nobody should wait for a long run to learn that half of it cannot be done here.
+    for (const auto& [name, why] : injector.impossible())
+      std::fprintf(stderr, "starling: left out: %s: %s\n", name.c_str(), why.c_str());
     const double end = began_ + scenario_.length;
     while (now_seconds() < end && !stop_requested()) cycle(true);
     LiveReport report;
