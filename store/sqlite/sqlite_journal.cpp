@@ -97,7 +97,9 @@ struct SqliteJournal::Database {
   }
   /// Of a file that is to be opened: damage stays, however often it is tried again.
   [[nodiscard]] Error unusable(const char* doing) const {
-    return sqlite3_errcode(db) == SQLITE_CORRUPT ? lost("its pages are damaged") : refused(doing);
+    const int code = sqlite3_errcode(db);
+    if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT) return refused(doing);
+    return lost(std::string("this is not a readable journal: ") + sqlite3_errmsg(db));
   }
   Status check_head(bool fresh);
 };
@@ -106,16 +108,10 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   const auto application = number("PRAGMA application_id");
   const auto format = number("PRAGMA user_version");
   const auto tables = number("SELECT count(*) FROM sqlite_master");
-  if (!application || !format || !tables) {
-    const int code = sqlite3_errcode(db);
-    const bool foreign = code == SQLITE_NOTADB || code == SQLITE_CORRUPT;
-    if (!foreign) return refused("open it");
-    return lost(std::string("this is not a readable journal: ") + sqlite3_errmsg(db));
-  }
+  if (!application || !format || !tables) return unusable("open it");
   const bool fresh = *tables == 0 && *application == 0;
-  if (fresh && options.begun) {
+  if (fresh && options.begun)
     return lost("it is empty or gone, and an earlier life of this node wrote to it");
-  }
   if (!fresh && *application != kApplicationId) {
     return error(Errc::invalid, "this is a database of another program");
   }
