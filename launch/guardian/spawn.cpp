@@ -12,6 +12,8 @@
 #include <csignal>
 #include <cstring>
 
+#include "launch/guardian/blame.h"
+
 namespace starling {
 namespace {
 
@@ -25,11 +27,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 void close_others(unsigned first) {
   if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
   for (int fd = static_cast<int>(first); fd < 4096; ++fd) ::close(fd);
-}
-
-bool fault_of_the_machine(int error) {
-  return error == EMFILE || error == ENFILE || error == ENOMEM || error == EAGAIN || error == EIO ||
-         error == ENOSPC;
 }
 
 void say(const char* text) {
@@ -92,13 +89,15 @@ bool become_user(const PartUser& user) {
   }
   ::execvp(argv[0], argv);
   const int error = errno;
-  if (spec.report >= 0 && fault_of_the_machine(error) &&
+  if (spec.report >= 0 && machine_to_blame(error, argv[0], spec.user != nullptr) &&
       ::write(STDERR_FILENO + 1, &error, sizeof error) < 0) {
     errno = 0;
   }
-  const char* why = error == ENOENT   ? "no such program"
-                    : error == EACCES ? "not executable"
-                                      : "exec failed";
+  const char* const why = error == ENOENT   ? "no such program"
+                          : error == EACCES ? "not executable"
+                          : error == EIO    ? "it cannot be read as a program; is the file whole?"
+                          : error == EAGAIN ? "its user has as many processes as it may"
+                                            : "exec failed";
   say("starling: cannot run '");
   say(argv[0]);
   say("': ");

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a job may do to its executor and its machine. Each test states a way in which a GPU could be
 // free and in use, or an executor hang.
+#include <elf.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <cstdlib>
+#include <fstream>
 
 #include "launch/launchers/test_guarded_rig.h"
 
@@ -121,6 +123,35 @@ TEST_CASE("guarded: what a machine cannot start is lost, what is no program is i
     return r.launcher->health_news() == SickGpus{};
   }));
   CHECK(r.launcher->next_deadline() == kNever);
+}
+
+TEST_CASE("guarded: a program that is cut short is its job's fault, and no machine is bad for it") {
+  // Up to the name of its interpreter, which is not there any more: the kernel says EIO.
+  Guarded r;
+  const fs::path whole = hard_job(), cut = r.folder.path / "cut";
+  fs::copy_file(whole, cut);
+  std::fstream file(cut, std::ios::in | std::ios::binary);
+  Elf64_Ehdr head{};
+  file.read(reinterpret_cast<char*>(&head), sizeof head);
+  Elf64_Phdr part{};
+  for (int i = 0; i < head.e_phnum && part.p_type != PT_INTERP; ++i) {
+    file.seekg(static_cast<std::streamoff>(head.e_phoff + sizeof part * static_cast<unsigned>(i)));
+    file.read(reinterpret_cast<char*>(&part), sizeof part);
+  }
+  REQUIRE(part.p_type == PT_INTERP);
+  fs::resize_file(cut, part.p_offset + 5);
+  const auto is_its_own = [&](const LaunchSpec& job) {
+    const Exit exit = r.run(job);
+    CHECK(exit.exit.code == 126);
+    CHECK_FALSE(exit.exit.lost);
+    CHECK(exit.exit.log_tail.find("is the file whole?") != std::string::npos);
+    CHECK(r.launcher->health_news() == std::nullopt);
+  };
+  is_its_own(spec(1, 0, {cut.string()}));
+  LaunchSpec by_name = spec(2, 0, {"cut"});
+  by_name.spec.environment.emplace_back("PATH=/no/such/folder::" + r.folder.path.string());
+  is_its_own(by_name);
+  CHECK(r.run(shell(3, "true")).exit == ExitStatus{});
 }
 
 TEST_CASE("guarded: what a job puts in place of its files hangs and grows nobody (A9)") {

@@ -3,9 +3,12 @@
 #include "launch/launchers/job_login.h"
 
 #include <pwd.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <fstream>
 #include <iterator>
 
@@ -131,6 +134,34 @@ TEST_CASE("a job of another user tells its steps, and its place for them goes wi
   r.launcher->stop(steps.attempt, Duration{0});
   (void)r.end();
   CHECK_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path().parent_path()));
+}
+
+TEST_CASE("who has as many processes as it may is to blame itself, and no machine is bad for it") {
+  if (!can_change()) return;
+  ProcessRig r;
+  pid_t others[2];  // the kernel lets the first one more in
+  for (pid_t& other : others) {
+    other = ::fork();
+    if (other == 0) {
+      if (::setuid(::getpwnam(kUser)->pw_uid) == 0) ::pause();
+      ::_exit(1);
+    }
+  }
+  ::usleep(100'000);
+  rlimit before{};
+  ::getrlimit(RLIMIT_NPROC, &before);
+  const rlimit one{1, before.rlim_max};
+  ::setrlimit(RLIMIT_NPROC, &one);
+  const Exit refused = r.run(of_user(shell(1, "true"), kUser));
+  ::setrlimit(RLIMIT_NPROC, &before);
+  for (const pid_t other : others) {
+    ::kill(other, SIGKILL);
+    ::waitpid(other, nullptr, 0);
+  }
+  CHECK(refused.exit.code == 126);
+  CHECK_FALSE(refused.exit.lost);
+  CHECK(refused.exit.log_tail.find("as many processes as it may") != std::string::npos);
+  CHECK(r.launcher->health_news() == std::nullopt);
 }
 
 TEST_CASE("the folder of a job is entered with its user's rights") {
