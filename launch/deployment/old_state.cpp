@@ -51,7 +51,7 @@ std::optional<Told> parse_told(const std::string& text) {
 }
 
 Result<std::optional<Told>> read_told(const StateDir& dir) {
-  const auto text = read_text(told_file(dir));
+  const auto text = read_plain(told_file(dir));
   if (!text && text.error().code == Errc::not_found) return std::optional<Told>();
   if (!text) return text.error();
   auto told = parse_told(text.value());
@@ -103,6 +103,7 @@ Result<std::unique_ptr<Journal>> open_own_journal(const DeployedNode& me,
   StoreOptions options;
   // Earlier versions did not say that they had begun; what they left is an empty file at most.
   options.begun = dir.begun() || (std::filesystem::exists(file, ignored) && dir.lives() > 1);
+  options.node = me.id.value;
   auto opened = SqliteJournal::open(file, options);
   if (!opened) return opened.error();
   if (const Status begun = dir.note_begun(); !begun.ok()) return begun.error();

@@ -2,6 +2,7 @@
 #include "store/sqlite/journal_head.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -83,6 +84,11 @@ Status JournalHead::note(std::uint64_t last) {
   if (::pwrite(fd_, text.data(), text.size(), 0) == static_cast<ssize_t>(text.size()))
     return done();
   return refused(path_, "write");
+}
+
+bool JournalHead::is_removed() const {
+  struct stat info {};
+  return fd_ >= 0 && ::fstat(fd_, &info) == 0 && info.st_nlink == 0;
 }
 
 JournalHead::~JournalHead() {

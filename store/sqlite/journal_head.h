@@ -26,6 +26,8 @@ class JournalHead {
 
   /// The journal's last record is number `last`, and durable.
   Status note(std::uint64_t last);
+  /// The open file has no name any more.
+  [[nodiscard]] bool is_removed() const;
 
   JournalHead() = default;
   ~JournalHead();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite/sqlite_journal.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -102,6 +104,8 @@ struct SqliteJournal::Database {
     return lost(std::string("this is not a readable journal: ") + sqlite3_errmsg(db));
   }
   Status check_head(bool fresh);
+  Status check_node(std::uint32_t node);
+  [[nodiscard]] bool has_gone() const;
 };
 
 Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
@@ -147,7 +151,24 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   const auto last = number(kLastRecord);
   if (!insert || !last) return error(Errc::invalid, "its tables are not those of a journal");
   next_seq = *last + 1;
-  return fresh ? done() : check_head(false);
+  if (const Status whole = fresh ? done() : check_head(false); !whole.ok()) return whole;
+  return check_node(options.node);
+}
+
+/// A copy that was put into another node's folder is found here.
+Status SqliteJournal::Database::check_node(std::uint32_t node) {
+  if (node == 0) return done();
+  const auto known = number("SELECT ifnull(max(value), 0) FROM meta WHERE name='node'");
+  if (!known) return refused("read it");
+  if (*known == node) return done();
+  if (*known != 0) {
+    return error(Errc::invalid, "it is of node " + std::to_string(*known) + ", not of node " +
+                                    std::to_string(node) +
+                                    ": put each node's state back where it belongs");
+  }
+  return run(("INSERT INTO meta VALUES ('node', " + std::to_string(node) + ")").c_str())
+             ? done()
+             : Status(refused("set it up"));
 }
 
 /// Compares the journal with what is known of its end, and opens its head for the appends to come.
@@ -188,11 +209,22 @@ bool SqliteJournal::Database::write(const Record& record, std::int64_t seq) {
 
 Status SqliteJournal::Database::transact(const std::function<bool()>& what) {
   if (failed) return *failed;
-  if (run("BEGIN IMMEDIATE") && what() && run("COMMIT")) return done();
+  if (run("BEGIN IMMEDIATE") && what() && run("COMMIT")) {
+    if (!has_gone()) return done();
+    failed = error(Errc::io, "it was removed or replaced while it was open");
+    return *failed;
+  }
   failed = refused("write");
   run("ROLLBACK");
   if (planted(Bug::full_disk_ignored)) return failed.reset(), done();
   return *failed;
+}
+
+bool SqliteJournal::Database::has_gone() const {
+  if (head.is_removed()) return true;
+  int moved = 0;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  return moved != 0 && ::access(path.parent_path().c_str(), F_OK) == 0;
 }
 
 /// So far it is durable.

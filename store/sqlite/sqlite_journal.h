@@ -16,12 +16,15 @@ struct StoreOptions {
   std::size_t step_bytes = 256 * 1024;  ///< written by one step of a compaction
   bool begun = false;       ///< an earlier life has written to it: an empty one is refused
   std::uint64_t first = 1;  ///< number of the first record, where the journal is new
+  /// Whose it is, from the first time on that this is said; another node's is refused. 0: not said.
+  std::uint32_t node = 0;
 };
 
 /// A journal in one SQLite file (WAL, synchronous=FULL); operators may read it while it is in use.
 /// One transaction per append, step of a compaction and chunk of the archive, which is a table of
 /// its own that recover() does not read. A failed write is `io` and final: from then on every
-/// append is refused.
+/// append is refused. So is what went to files that somebody has removed or replaced while they were
+/// open: nobody would find it again. (A folder that was moved has them still.)
 ///
 /// Beside it stands its head (journal_head.h): a journal that lost its end, its log or everything
 /// is `invalid`, and the message says how many records are missing. Not told: the loss of records
@@ -30,8 +33,8 @@ struct StoreOptions {
 class SqliteJournal final : public Journal {
  public:
   /// Creates the file where it is missing; its folder must exist. `conflict` names the process that
-  /// has it open; `invalid`: not a journal, or of another format; `io`: the operating system
-  /// refused.
+  /// has it open; `invalid`: not a journal, of another node, or of another format; `io`: the
+  /// operating system refused.
   static Result<std::unique_ptr<Journal>> open(const std::filesystem::path& path,
                                                const StoreOptions& options = {});
   ~SqliteJournal() override;

@@ -144,6 +144,49 @@ TEST_CASE("damaged, missing and misplaced rows are named; foreign files are refu
   }
 }
 
+TEST_CASE("a journal is one node's, and a copy in another's folder is refused") {
+  const Folder folder;
+  StoreOptions options;
+  const auto open_as = [&](std::uint32_t node) {
+    options.node = node;
+    return SqliteJournal::open(folder.journal(), options);
+  };
+  CHECK(open_or_fail(folder.journal())->append(batch(1)).ok());  // of an earlier version
+  CHECK(open_as(3).value()->append(batch(2)).ok());
+  const auto other = open_as(4);
+  REQUIRE_FALSE(other.ok());
+  CHECK(other.error().code == Errc::invalid);
+  CHECK(other.error().message.find("it is of node 3, not of node 4") != std::string::npos);
+  CHECK(open_as(3).ok());
+  CHECK(open_as(0).value()->recover().value().size() == batch(1).size() + batch(2).size());
+}
+
+TEST_CASE("what goes to a file that somebody has removed is not acknowledged") {
+  const Folder folder;
+  const fs::path state = folder.path / "state", file = state / "journal.sqlite";
+  fs::create_directory(state);
+  auto journal = open_or_fail(file);
+  REQUIRE(journal->append(batch(1)).ok());
+  SUBCASE("the whole folder") { fs::remove_all(state); }
+  SUBCASE("the journal alone") { fs::remove(file); }
+  SUBCASE("another one in its place") {
+    fs::copy_file(file, state / "copy");
+    fs::rename(state / "copy", file);
+  }
+  SUBCASE("a folder that was moved has it still") {
+    fs::rename(state, folder.path / "moved");
+    CHECK(journal->append(batch(2)).ok());
+    journal.reset();
+    CHECK(open_or_fail(folder.path / "moved" / "journal.sqlite")->recover().value().size() ==
+          batch(1).size() + batch(2).size());
+    return;
+  }
+  const Status refused = journal->append(batch(2));
+  CHECK(refused.error().code == Errc::io);
+  CHECK(refused.error().message.find("was removed or replaced") != std::string::npos);
+  CHECK_FALSE(journal->append(batch(3)).ok());
+}
+
 TEST_CASE("killed at any moment: everything acknowledged is there, whole batches only") {
   Folder folder;
   Rng rng(3);
