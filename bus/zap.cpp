@@ -34,7 +34,10 @@ ZapHandler::ZapHandler(zmq::context_t& context, std::map<std::string, std::strin
   thread_ = std::thread([this] { serve(); });
 }
 
-ZapHandler::~ZapHandler() { thread_.join(); }
+ZapHandler::~ZapHandler() {
+  over_ = true;
+  thread_.join();
+}
 
 void ZapHandler::allow(std::map<std::string, std::string> allowed) {
   const std::lock_guard lock(mutex_);
@@ -46,7 +49,8 @@ void ZapHandler::serve() {
     try {
       answer();
     } catch (const zmq::error_t& e) {
-      if (e.num() == ETERM) break;  // EINTR and the like: ask again
+      // Where memory is short, making the exception has written over the error's number.
+      if (e.num() == ETERM || over_) break;  // EINTR and the like: ask again
     }
   }
   socket_.close();

@@ -41,6 +41,7 @@ class ZapHandler {
   zmq::socket_t socket_;
   std::atomic<std::uint64_t> accepted_{0};
   std::atomic<std::uint64_t> refused_{0};
+  std::atomic<bool> over_{false};
   std::thread thread_;
 };
 

@@ -2,6 +2,11 @@
 #include "bus/zap.h"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
 
 #include "bus/keys.h"
 
@@ -39,6 +44,28 @@ TEST_CASE("a stranger is refused where keys are looked at") {
     server.socket.close();
     server.context.shutdown();
   }
+}
+
+TEST_CASE("its thread ends, also where the system has no more memory for threads") {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(20);
+    // Room for the thread's stack, none for a heap of its own: each allocation sets errno.
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t most = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + (40U << 20U);
+    const rlimit little{most, most};
+    ::setrlimit(RLIMIT_AS, &little);
+    {
+      zmq::context_t context(1);
+      ZapHandler zap(context, {});
+      context.shutdown();
+    }
+    ::_exit(0);
+  }
+  int status = -1;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  CHECK(status == 0);
 }
 
 TEST_CASE("a server that lets everybody in is told from one that says nothing") {
