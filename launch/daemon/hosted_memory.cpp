@@ -6,6 +6,7 @@
 #include "launch/deployment/etcd_memory.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
+#include "launch/system/plain_file.h"
 
 namespace starling {
 
@@ -16,7 +17,7 @@ HostedMemory::HostedMemory(const Deployment& deployment, const Ownership& mine,
 /// Nothing is empty; what it does not say: it is not known what is there.
 Result<std::string> HostedMemory::load() const {
   if (!deployment_.state.empty()) return read_etcd_memory(deployment_, mine_.partition);
-  auto text = read_text(file_);
+  auto text = read_plain(file_);
   if (!text && text.error().code == Errc::not_found) return std::string();
   return text;
 }

@@ -8,6 +8,7 @@
 #include "interference/speed_choice.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
+#include "launch/system/plain_file.h"
 
 namespace starling {
 namespace {
@@ -39,7 +40,7 @@ HostedSpeed::HostedSpeed(const Deployment& deployment, const Topology& topology,
   if (!health.trouble.empty())
     log_error(prefix_ + "speeds are told by the analytic model: " + health.trouble);
   if (!learns_) return;
-  const auto text = read_text(file_);
+  const auto text = read_plain(file_);
   if (!text) return;  // nothing was learned yet
   if (const Status taken = model_->restore(std::as_bytes(std::span(text.value()))); !taken.ok()) {
     log_error(prefix_ + file_.string() + ": " + taken.error().message + "; learning anew");

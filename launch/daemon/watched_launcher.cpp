@@ -6,8 +6,8 @@
 
 #include "base/counted.h"
 #include "launch/deployment/health_file.h"
-#include "launch/system/files.h"
 #include "launch/system/log.h"
+#include "launch/system/plain_file.h"
 
 namespace starling {
 namespace {
@@ -42,7 +42,7 @@ bool WatchedLauncher::look_at_file() {
   std::error_code ignored;
   std::string text;
   if (std::filesystem::exists(file_, ignored)) {
-    auto read = read_text(file_);
+    auto read = read_plain(file_);
     if (!read) return false;  // it is being replaced
     text = std::move(read).value();
   }

@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "launch/system/files.h"
+#include "launch/system/plain_file.h"
 #include "store/sqlite/sqlite_journal.h"
 
 namespace starling {

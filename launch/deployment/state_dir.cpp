@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "launch/system/files.h"
+#include "launch/system/plain_file.h"
 #include "launch/system/text.h"
 #include "store/etcd/etcd_authority.h"
 
@@ -39,7 +40,7 @@ Result<StateDir> StateDir::take(const std::filesystem::path& dir) {
 }
 
 std::optional<pid_t> StateDir::holder(const std::filesystem::path& dir) {
-  const auto text = read_text(dir / "in-use");
+  const auto text = read_plain(dir / "in-use");
   if (!text) return std::nullopt;
   const auto pid = parse_whole(text.value().substr(0, text.value().find('\n')));
   if (!pid || *pid <= 1) return std::nullopt;
@@ -48,7 +49,7 @@ std::optional<pid_t> StateDir::holder(const std::filesystem::path& dir) {
 
 Result<StateDir::Lives> StateDir::read_lives() const {
   const auto file = dir_ / "incarnation";
-  const auto text = read_text(file);
+  const auto text = read_plain(file);
   if (!text && text.error().code == Errc::not_found) return Lives{};
   if (!text) return text.error();
   const auto end = text.value().find('\n');
@@ -105,7 +106,7 @@ Status StateDir::note_begun() const {
 
 Result<std::string> StateDir::name() const {
   const auto file = dir_ / "name";
-  auto text = read_text(file);
+  auto text = read_plain(file);
   if (text.ok() && !text.value().empty()) return text;
   if (!text.ok() && text.error().code != Errc::not_found) return text;
   const std::string fresh = new_holder();

@@ -16,6 +16,7 @@
 #include "launch/hooks/hooks.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
+#include "launch/system/plain_file.h"
 
 namespace starling {
 namespace {
@@ -125,7 +126,7 @@ Result<std::unique_ptr<ZmqEndpoint>> open_now(const Deployment& deployment, Node
 }  // namespace
 
 std::string flock_mark(const std::filesystem::path& dir) {
-  const auto text = read_text(dir / "flock.json");
+  const auto text = read_plain(dir / "flock.json");
   if (!text) return "";
   TraceHash hash;
   hash.add(text.value());
@@ -133,7 +134,7 @@ std::string flock_mark(const std::filesystem::path& dir) {
 }
 
 std::string taken_flock(const std::filesystem::path& key_file) {
-  const auto text = read_text(mark_file(key_file));
+  const auto text = read_plain(mark_file(key_file));
   return text ? text.value().substr(0, text.value().find('\n')) : "";
 }
 
