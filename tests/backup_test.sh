@@ -45,6 +45,11 @@ grep -q "^old copies: agent-0 agent-1;" restored.txt || fail "it does not say wh
 "$starling" agent --config flock/nodes/agent-0/config.json 2>err.txt
 [ $? -eq 2 ] || fail "an old copy must end with 2: $(cat err.txt)"
 grep -q "is an old copy: it is the backup of .*, and nobody can say what happened since" err.txt || fail "$(cat err.txt)"
+echo "-- restored once more before it has gone on: as old as it was"
+"$starling" restore busy --flock flock >restored.txt || fail "not restored"
+grep -q "^old copies: agent-0 agent-1;" restored.txt || fail "it forgot what it is: $(cat restored.txt)"
+"$starling" agent --config flock/nodes/agent-1/config.json 2>err.txt
+[ $? -eq 2 ] || fail "an old copy must end with 2: $(cat err.txt)"
 "$starling" accept-loss --all >accepted.txt || fail "not accepted"
 cat accepted.txt
 up_ready --flock flock

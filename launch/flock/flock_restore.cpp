@@ -31,6 +31,17 @@ std::optional<std::uint64_t> written_in(const fs::path& flock, const std::string
   return found.value().known;
 }
 
+/// Whether a node of the flock that is there is itself an old copy, as far as is known.
+Result<bool> is_told_in(const fs::path& flock, const std::string& node) {
+  std::error_code failed;
+  if (flock.empty() || !fs::exists(state_in(flock, node), failed)) return false;
+  const auto state = StateDir::take(state_in(flock, node));
+  if (!state) return state.error();
+  const auto told = read_told(state.value());
+  if (!told) return told.error();
+  return told.value().has_value();
+}
+
 /// Where the flock that is there goes. `busy`: one of its nodes runs.
 Result<fs::path> put_aside(const fs::path& flock, const BackedUp& backup) {
   std::error_code failed;
@@ -57,8 +68,12 @@ Status mark_old_copies(const fs::path& fresh, const fs::path& before, Restored& 
     const DeployedNode* known = deployment.value().find(node.name);
     if (known == nullptr || known->role != Role::agent || !deployment.value().state.empty())
       continue;
+    // One that has not gone on since an earlier restore is as old as the copy.
+    const auto told_before = is_told_in(before, node.name);
+    if (!told_before) return told_before.error();
+    const bool old = told_before.value();
     const auto written = before.empty() ? std::nullopt : written_in(before, node.name);
-    if (written == node.records) continue;
+    if (written == node.records && !old) continue;
     const auto state = StateDir::take(state_in(fresh, node.name));
     if (!state) return state.error();
     Told told{Incarnation{node.life}, written.value_or(0), "the backup of " + restored.backup.made,
