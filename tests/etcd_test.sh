@@ -41,6 +41,12 @@ wait_finished 20 "$next"
 [ "$(cat runs)" = $'first\nsecond' ] || fail "the jobs ran not once each: $(cat runs)"
 [ ! -e flock/nodes/agent-0/state/journal.db ] || fail "the agent has a journal on its disk"
 
+echo "-- another flock of that name is refused: it would take this one's partitions"
+named=$(sed -n 's/.*"state": *"\(etcd[^"]*\)".*/\1/p' flock/deployment.json)
+"$starling" up --flock another --topology one.yaml --state "$named" 2>err.txt
+[ $? -eq 2 ] && grep -q "has the state of another flock" err.txt || fail "another flock of the name: $(cat err.txt)"
+[ ! -e another/deployment.json ] || fail "another flock was made of that name"
+
 echo "-- a member dies; the flock goes on"
 kill -9 "${members[0]}"
 wait "${members[0]}" 2>/dev/null

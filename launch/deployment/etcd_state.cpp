@@ -45,6 +45,15 @@ Result<EtcdAddress> new_etcd_state(const std::string& state, const EtcdAccess& a
        {EtcdOp::erase_range(root, behind(root))},
        {EtcdOp::get(root)}});
   if (!tried) return {tried.error().code, "--state: " + tried.error().message};
+  // Two flocks would take one another's partitions, and run what the other has run.
+  const auto there = EtcdClient(address).range(root, behind(root), 1);
+  if (!there) return {there.error().code, "--state: " + there.error().message};
+  if (!there.value().entries.empty()) {
+    return {Errc::conflict,
+            "--state: " + address.url() + " has the state of another flock ('" +
+                there.value().entries.front().key +
+                "'); give another name, or none, or end that flock with 'starling down --remove'"};
+  }
   return flock;
 }
 

@@ -15,8 +15,8 @@ namespace starling {
 [[nodiscard]] Result<EtcdAddress> etcd_address(const Deployment& flock);
 
 /// What `state` says and `access`, with a name of its own for a new flock where it has none.
-/// `invalid` for a wrong address or option, `io` if etcd does not answer or does not let the flock
-/// read and write there.
+/// `invalid` for a wrong address or option, `conflict` where another flock's state is under that
+/// name, `io` if etcd does not answer or does not let the flock read and write there.
 [[nodiscard]] Result<EtcdAddress> new_etcd_state(const std::string& state,
                                                  const EtcdAccess& access);
 /// Copies the files of `access` into the directory of a flock, for this user alone, and names them
