@@ -4,6 +4,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +19,18 @@
 
 namespace starling {
 namespace {
+
+/// While it lives, what is made is not for others to write to, whatever umask its maker has.
+class NobodyElseWrites {
+ public:
+  NobodyElseWrites() : before_(::umask(022)) { ::umask(before_ | 022); }
+  ~NobodyElseWrites() { ::umask(before_); }
+  NobodyElseWrites(const NobodyElseWrites&) = delete;
+  NobodyElseWrites& operator=(const NobodyElseWrites&) = delete;
+
+ private:
+  mode_t before_;
+};
 
 constexpr std::uint16_t kFirstPort = 20'000, kLastPort = 32'000;
 
@@ -207,6 +220,7 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   if (!taken) return taken.error();
   Addresses& addresses = taken.value();
 
+  const NobodyElseWrites closed;
   if (auto s = make_folder(plan.dir); !s.ok()) return s.error();
   auto access = keep_etcd_files(plan.etcd, plan.dir);
   if (!access) return access.error();

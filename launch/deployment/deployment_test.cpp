@@ -71,6 +71,25 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   CHECK((info.st_mode & 0077) == 0);
 }
 
+TEST_CASE("a flock is nobody else's to change, whatever umask its maker has") {
+  const TestFolder folder("deployment");
+  DeploymentPlan plan;
+  plan.dir = folder.path / "flock";
+  const mode_t before = ::umask(0);
+  const bool made = create_deployment(plan, sixteen_servers()).ok();
+  CHECK(::umask(before) == 0);
+  REQUIRE(made);
+  int looked_at = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(plan.dir)) {
+    CAPTURE(entry.path());
+    struct stat info {};
+    REQUIRE(::lstat(entry.path().c_str(), &info) == 0);
+    CHECK((info.st_mode & 022) == 0);
+    ++looked_at;
+  }
+  CHECK(looked_at > 10);
+}
+
 TEST_CASE("standby seats belong to the next agents in the circle") {
   CHECK(host_of_seat(PartitionId{1}, 0, 3) == AgentId{1});
   CHECK(host_of_seat(PartitionId{1}, 1, 3) == AgentId{2});
