@@ -105,6 +105,7 @@ TEST_CASE("guarded: what a machine cannot start is lost, what is no program is i
   CHECK_FALSE(wrong.exit.lost);
   CHECK(r.launcher->health_news() == std::nullopt);
   fs::rename(r.logs, r.folder.path / "away");
+  std::ofstream(r.logs) << "a file where a folder belongs";
   const Exit nowhere = r.run(shell(3, "true"));
   CHECK(nowhere.exit.lost);
   CHECK(nowhere.exit.log_tail.find("cannot write") != std::string::npos);
@@ -117,11 +118,12 @@ TEST_CASE("guarded: what a machine cannot start is lost, what is no program is i
     ::usleep(5000);
   }
   CHECK(r.launcher->health_news() == std::nullopt);  // still
-  fs::rename(r.folder.path / "away", r.logs);
+  fs::remove(r.logs);                                // the folder is made again
   CHECK(soon([&] {
     r.launcher->reap();
     return r.launcher->health_news() == SickGpus{};
   }));
+  CHECK(r.run(shell(5, "true")).exit == ExitStatus{});
   CHECK(r.launcher->next_deadline() == kNever);
 }
 
