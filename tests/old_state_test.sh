@@ -179,4 +179,28 @@ done
 for job in mid two waits late next; do
   [ "$(wc -l <$job.runs)" -eq 1 ] || fail "$job has run $(wc -l <$job.runs) times"
 done
+
+echo "-- another node's state in its place"
+mv flock/nodes/executor-0/state good
+cp -a flock/nodes/executor-1/state flock/nodes/executor-0/state
+refused executor-0 "it is of node [0-9]*, not of node [0-9]*: put each node's state back"
+rm -rf flock/nodes/executor-0/state
+mv good flock/nodes/executor-0/state
+
+echo "-- what stands in the place of flock.json holds nobody up"
+start_executors
+start_agent
+wait_for 10 serving agent-0.log
+mv flock/flock.json flock.json
+mkfifo flock/flock.json
+sleep 2
+rm flock/flock.json
+mv flock.json flock/flock.json
+alive=$("$starling" submit --gpus 1 -- true) || fail "a FIFO holds the agent up"
+wait_finished 20 $alive
+
+echo "-- a state that is removed while its agent runs: nothing more is acknowledged"
+rm -rf $state
+lost=$("$starling" submit --gpus 1 -- true 2>err.txt) && fail "job $lost was accepted into a journal that is gone"
+grep -q 'was removed or replaced while it was open' agent-0.log || fail "not told: $(cat agent-0.log)"
 echo "all right"
