@@ -44,7 +44,7 @@ wait_finished 20 "$next"
 echo "-- another flock of that name is refused: it would take this one's partitions"
 named=$(sed -n 's/.*"state": *"\(etcd[^"]*\)".*/\1/p' flock/deployment.json)
 "$starling" up --flock another --topology one.yaml --state "$named" 2>err.txt
-[ $? -eq 2 ] && grep -q "has the state of another flock" err.txt || fail "another flock of the name: $(cat err.txt)"
+[ $? -ne 0 ] && grep -q "has the state of another flock" err.txt || fail "another flock of the name: $(cat err.txt)"
 [ ! -e another/deployment.json ] || fail "another flock was made of that name"
 
 echo "-- a member dies; the flock goes on"

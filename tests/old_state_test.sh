@@ -191,6 +191,7 @@ echo "-- what stands in the place of flock.json holds nobody up"
 start_executors
 start_agent
 wait_for 10 serving agent-0.log
+alive=$("$starling" submit --gpus 2 --workers 2 --wait -- true 2>err.txt) || fail "not all is up: $(cat err.txt)"
 mv flock/flock.json flock.json
 mkfifo flock/flock.json
 sleep 2

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "store/sqlite/sqlite_journal.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <functional>
 #include <optional>
@@ -18,28 +16,18 @@
 #include "store/record_batch.h"
 #include "store/record_codec.h"
 #include "store/sqlite/journal_head.h"
+#include "store/sqlite/journal_place.h"
 #include "store/sqlite/lock_file.h"
 #include "store/sqlite/row_checksum.h"
+#include "store/sqlite/sqlite_schema.h"
 #include "store/sqlite/sqlite_statement.h"
 #include "store/sqlite/wal_check.h"
 
 namespace starling {
 namespace {
 
-constexpr int kApplicationId = 0x5354524c;             // "STRL"
 constexpr std::int64_t kStepRows = 256;                // old ones, removed in a step of compaction
 constexpr std::int64_t kGap = std::int64_t{1} << 24U;  // before the rows of a compaction
-constexpr const char* kArchiveTable =
-    "CREATE TABLE IF NOT EXISTS archive (chunk INTEGER PRIMARY KEY, checksum INTEGER NOT NULL,"
-    " body BLOB NOT NULL)";
-constexpr const char* kSchema =
-    "CREATE TABLE record (seq INTEGER PRIMARY KEY, kind INTEGER NOT NULL, checksum INTEGER NOT "
-    "NULL,"
-    " body BLOB NOT NULL);"
-    "CREATE TABLE meta (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;"
-    "INSERT INTO meta VALUES ('first', 1);";
-/// From now on there is a head beside it (journal_head.h). Journals of earlier versions have none.
-constexpr const char* kHasHead = "INSERT INTO meta VALUES ('head', 1);";
 
 }  // namespace
 
@@ -104,8 +92,6 @@ struct SqliteJournal::Database {
     return lost(std::string("this is not a readable journal: ") + sqlite3_errmsg(db));
   }
   Status check_head(bool fresh);
-  Status check_node(std::uint32_t node);
-  [[nodiscard]] bool has_gone() const;
 };
 
 Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
@@ -152,23 +138,8 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   if (!insert || !last) return error(Errc::invalid, "its tables are not those of a journal");
   next_seq = *last + 1;
   if (const Status whole = fresh ? done() : check_head(false); !whole.ok()) return whole;
-  return check_node(options.node);
-}
-
-/// A copy that was put into another node's folder is found here.
-Status SqliteJournal::Database::check_node(std::uint32_t node) {
-  if (node == 0) return done();
-  const auto known = number("SELECT ifnull(max(value), 0) FROM meta WHERE name='node'");
-  if (!known) return refused("read it");
-  if (*known == node) return done();
-  if (*known != 0) {
-    return error(Errc::invalid, "it is of node " + std::to_string(*known) + ", not of node " +
-                                    std::to_string(node) +
-                                    ": put each node's state back where it belongs");
-  }
-  return run(("INSERT INTO meta VALUES ('node', " + std::to_string(node) + ")").c_str())
-             ? done()
-             : Status(refused("set it up"));
+  const Status own = keep_owner(db, options.node);
+  return own.ok() ? own : error(own.error().code, own.error().message);
 }
 
 /// Compares the journal with what is known of its end, and opens its head for the appends to come.
@@ -210,7 +181,7 @@ bool SqliteJournal::Database::write(const Record& record, std::int64_t seq) {
 Status SqliteJournal::Database::transact(const std::function<bool()>& what) {
   if (failed) return *failed;
   if (run("BEGIN IMMEDIATE") && what() && run("COMMIT")) {
-    if (!has_gone()) return done();
+    if (!head.is_removed() && !has_gone(db, path)) return done();
     failed = error(Errc::io, "it was removed or replaced while it was open");
     return *failed;
   }
@@ -218,13 +189,6 @@ Status SqliteJournal::Database::transact(const std::function<bool()>& what) {
   run("ROLLBACK");
   if (planted(Bug::full_disk_ignored)) return failed.reset(), done();
   return *failed;
-}
-
-bool SqliteJournal::Database::has_gone() const {
-  if (head.is_removed()) return true;
-  int moved = 0;
-  sqlite3_file_control(db, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
-  return moved != 0 && ::access(path.parent_path().c_str(), F_OK) == 0;
 }
 
 /// So far it is durable.
