@@ -187,6 +187,8 @@ void Step::tick() {
     heartbeat();
     look_for_turn();
     settle();  // what was lost with an executor is over for its home before anything is decided
+  } else if (!s.lossy() && s.flock.peers.size() > 1 && s.policy->facts().preemptive) {
+    look_for_turn();
   }
   if (s.owner.claim && s.owner.claim->until <= now) end_claim(s.owner.claim->attempt);
   if (later(s.owner.swept, kSweep) <= now) sweep();

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "agents/home/same_prices.h"
+#include "agents/home/turn.h"
 #include "agents/step/home_step.h"
 #include "base/marks.h"
 #include "workload/job_size.h"
@@ -59,6 +60,13 @@ void HomeStep::decide() {
   s.deciding.next = kNever;
   if (s.home.waiting_jobs() == 0 && !s.home.running.any()) return;
   s.deciding.decided = true;
+  for (const JobId id : who_yields(s, now)) {
+    STARLING_MARK("agent: a job yields to a gang of several partitions");
+    Job& job = s.home.jobs.at(id);
+    ++job.preemptions;
+    ++s.counters.preemptions;
+    drain(job, AfterDrain::wait);
+  }
   const std::vector<Decision> decisions =
       s.policy->decide(view(s.owner.open_to(std::nullopt, now)), trigger, s.policy_rng);
   const auto prices = s.policy->prices().first(std::min(s.policy->prices().size(), kMostTypeRooms));

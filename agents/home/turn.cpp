@@ -17,6 +17,7 @@ constexpr Duration kSilentClaim = 10 * kAsk;              // the least that a cl
 constexpr Duration kSameAge = std::chrono::seconds(30);   // ages are told, so they differ by delays
 constexpr Duration kOutOfService = std::chrono::minutes(1);
 constexpr std::uint32_t kDoublings = 12;
+constexpr Duration kStops = std::chrono::minutes(2);  // those who yield are gone by then
 
 std::uint32_t worker_of(const JobSpec& spec) {
   return spec.workers > 1 ? std::max(spec.gpus_per_worker, 1U) : 1;
@@ -53,11 +54,61 @@ bool goes_before(const Claim& a, const Claim& b) {
   return older > kSameAge || (older >= -kSameAge && a.attempt.job < b.attempt.job);
 }
 
-Duration period_of(const Timers& timers, const Job& job) {
-  return timers.hold * (1LL << std::min(job.turns, kDoublings));
+Duration period_of(const AgentState& s, const Job& job) {
+  const Duration period = s.config.timers.hold * (1LL << std::min(job.turns, kDoublings));
+  const bool yields = s.policy->facts().preemptive && job.round()->claimed.size() > 1 &&
+                      s.now - job.submitted >= kPatience;
+  return yields ? std::max<Duration>(period, kStops) : period;
+}
+
+/// Homes stop jobs for it: it needs several partitions. Of another home's gang this is one of them.
+bool is_yielded_to(const AgentState& s, const Claim& claim) {
+  if (!s.policy->facts().preemptive || later(claim.since, kPatience) > s.now) return false;
+  if (claim.home != s.config.me) return true;
+  const auto job = s.home.jobs.find(claim.attempt.job);
+  return job != s.home.jobs.end() && job->second.round() != nullptr &&
+         job->second.round()->claimed.size() > 1;
+}
+
+/// Null: it does not stop for anybody of another partition.
+const Job* may_yield(const AgentState& s, AttemptId attempt) {
+  const auto known = s.home.jobs.find(attempt.job);
+  if (known == s.home.jobs.end()) return nullptr;
+  const Job& job = known->second;
+  const bool here = job.stage() == Stage::running && job.has(attempt) &&
+                    job.run()->attempt.parts.size() == 1 && !job.spec->no_requeue;
+  return here ? &job : nullptr;
+}
+
+/// The policy may have it run as a smaller one.
+bool may_shrink_to(const AgentState& s, const JobSpec& spec, std::uint32_t gpus) {
+  return s.policy->facts().elastic && spec.elastic() &&
+         spec.min_workers * std::max(spec.gpus_per_worker, 1U) <= gpus;
+}
+
+/// GPUs of this partition that no claim frees before their jobs end.
+std::uint32_t staying_here(const AgentState& s) {
+  std::size_t count = 0;
+  for (const auto& [attempt, hold] : s.owner.ledger.holds())
+    count += may_yield(s, attempt) == nullptr ? hold.gpus.size() : 0;
+  return static_cast<std::uint32_t>(count);
 }
 
 }  // namespace
+
+std::vector<JobId> who_yields(const AgentState& s, Instant now) {
+  std::vector<JobId> out;
+  if (!s.owner.claim || s.owner.claim->until <= now || !is_yielded_to(s, *s.owner.claim))
+    return out;
+  const Claim& claim = *s.owner.claim;
+  for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
+    const Job* job = may_yield(s, attempt);
+    if (job != nullptr && job->spec->priority <= claim.priority &&
+        claim.kept.any_of(hold.gpus, s.topology))
+      out.push_back(attempt.job);
+  }
+  return out;
+}
 
 bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec) {
   const Ledger& ledger = s.owner.ledger;
@@ -96,12 +147,15 @@ void HomeStep::look_for_turn() {
     const bool passed = s.home.passing.has_passed(spec.priority, view.order);
     const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
     if (now - view.submitted < kGangPatience && !rounds) continue;
+    if (!s.lossy() && (now - view.submitted < kPatience || most_here(spec) >= spec.gpus() ||
+                       may_shrink_to(s, spec, most_here(spec))))
+      continue;
     const Job& job = s.home.jobs.at(spec.id);
     if (job.stage() != Stage::waiting || job.turn_after > now) continue;
     if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
                                  std::tie(oldest->spec->priority, job.submitted))
       continue;
-    const bool starves = (passed || left_beside_free_gpus(s, spec)) &&
+    const bool starves = s.lossy() && (passed || left_beside_free_gpus(s, spec)) &&
                          later(std::max(job.submitted, job.stopped), patience) <= now;
     const bool oversized = now - view.submitted >= kGangPatience && most_here(spec) < spec.gpus();
     if (rounds || starves || oversized) oldest = &job;
@@ -123,6 +177,10 @@ void HomeStep::open_turn(Job& job) {
   std::stable_partition(order.begin(), order.end(), [](const PeerState* peer) {
     return !peer->digest || peer->digest->out_of_service == 0;
   });
+  // Where owners yield, what stays are gangs as this one, which nobody tells of: others are tried.
+  const bool yield = s.policy->facts().preemptive;
+  if (yield && !order.empty())
+    std::rotate(order.begin(), order.begin() + job.turns % std::ssize(order), order.end());
   order.insert(order.begin(), &s.flock.peers[me().value]);
   std::vector<PartitionId> claimed;
   std::uint64_t room = 0;
@@ -130,7 +188,8 @@ void HomeStep::open_turn(Job& job) {
   for (const PeerState* peer : order) {
     if (room >= job.spec->gpus() && (all_whole || job.turns == 0)) break;
     const bool here = peer->peer.agent == me();
-    const std::uint32_t most = here ? most_here(*job.spec) : most_there(*peer, *job.spec);
+    std::uint32_t most = here ? most_here(*job.spec) : most_there(*peer, *job.spec);
+    if (here && yield && most < job.spec->gpus()) most -= std::min(most, staying_here(s));
     if (most == 0) continue;
     room += most;
     all_whole = all_whole && (here || !peer->digest || peer->digest->out_of_service == 0);
@@ -143,7 +202,7 @@ void HomeStep::open_turn(Job& job) {
   round.gpus = job.spec->gpus();
   round.sequential = true;
   round.claimed = std::move(claimed);
-  round.deadline = later(now, period_of(s.config.timers, job));
+  round.deadline = later(now, period_of(s, job));
   job.backoff = Duration{0};
   if (JobView* view = s.home.waiting.find(job.order)) view->blocked = true;
   claim(job);
@@ -191,7 +250,7 @@ void HomeStep::turn_offer(Job& job, PartitionId partition, const Placement& gpus
 
 /// Its turn is over before it had enough. `why_not`: somebody would not let it have a turn at all.
 void HomeStep::end_turn(Job& job, std::optional<Refusal> why_not) {
-  Duration pause = period_of(s.config.timers, job);
+  Duration pause = period_of(s, job);
   if (!why_not) {
     ++job.turns;
   } else if (*why_not == Refusal::not_ready) {
@@ -250,11 +309,12 @@ std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& re
   keep_servers(claim, request);
   s.owner.claim = std::move(claim);
   if (!repeat) s.flock.digest_due = true;
+  if (!who_yields(s, now).empty()) change(TriggerKind::arrival);
   return std::nullopt;
 }
 
 /// Chosen once for a turn, so that what is kept becomes free; again where some of it has gone out
-/// of service. A job that runs is taken to go on for as long as it has run here.
+/// of service. A job that runs is taken to go on for as long as it has run here, if it does not yield.
 void OwnerStep::keep_servers(Claim& claim, const BidRequest& request) const {
   const Occupancy& gpus = s.owner.ledger.gpus();
   JobSpec shape;
@@ -274,7 +334,8 @@ void OwnerStep::keep_servers(Claim& claim, const BidRequest& request) const {
   std::vector<Instant> free_at(servers.size(), Instant::min());
   for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
     const auto share = s.owner.shares.find(attempt);
-    const bool runs = share != s.owner.shares.end() && share->second.launched <= now;
+    const bool stops = is_yielded_to(s, claim) && may_yield(s, attempt) != nullptr;
+    const bool runs = !stops && share != s.owner.shares.end() && share->second.launched <= now;
     const Instant end = runs ? later(now, now - share->second.launched) : now;
     for (const GpuId gpu : hold.gpus) {
       Instant& at = free_at[s.topology.server_of(gpu).value - servers.first];

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/time.h"
 
 namespace starling {
@@ -28,7 +29,13 @@ namespace starling {
 // Others give way at once and come again, also to a more urgent job that waits at the owner and has
 // not yet waited for its own patience.
 //
-// Only where frames may get lost: in a perfect network policies alone decide, as published.
+// A policy that stops jobs has its homes stop theirs on the kept servers for a gang that needs several
+// partitions and has waited for an hour: no policy can, for each sees but its own. Those stop that lie
+// wholly in one partition, may be stopped, and are no more urgent. Such a turn lasts for as long as
+// stopping may take, and after one in vain other partitions are claimed.
+//
+// Only where frames may get lost: in a perfect network policies alone decide, as published; but for
+// gangs that need several partitions and that policies leave waiting for an hour.
 
 constexpr Duration kGangPatience = std::chrono::minutes(10), kPatience = std::chrono::hours(1);
 /// `server`: GPUs of the commonest server of its home.
@@ -41,6 +48,8 @@ struct Job;
 struct JobSpec;
 /// GPUs of this partition are out of service, and of the others enough for the job are free.
 [[nodiscard]] bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec);
+/// Jobs of this home that are to stop for the gang whose turn it is in this partition.
+[[nodiscard]] std::vector<JobId> who_yields(const AgentState& s, Instant now);
 /// Of a job that waits: who passes it by, and when its turn comes at the latest, for people.
 [[nodiscard]] std::vector<std::string> explain_turn(const AgentState& s, const Job& job,
                                                     Instant now);
