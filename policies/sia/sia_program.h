@@ -50,13 +50,13 @@ struct SiaObjective {
 
 struct SiaAnswer {
   std::vector<std::optional<std::size_t>> taken;  ///< by row, of its choices; nothing: it waits
-  bool proven = true;                             ///< within kSiaGap; false: the search was cut off
+  bool proven = true;  ///< within kSiaGap; false: the search was cut off (IntegerAnswer)
 };
 
 /// As Sia's own solver was told: a hundredth of a percent.
 inline constexpr double kSiaGap = 1e-4;
 /// Of branch and bound: about a millisecond each where there are 300 jobs and 512 GPUs.
-inline constexpr std::uint32_t kSiaNodes = 100;
+inline constexpr std::uint32_t kSiaNodes = 50;
 
 /// What a choice adds to the objective. Not above kMostSiaCost.
 inline constexpr double kMostSiaCost = 3000;
