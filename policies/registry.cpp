@@ -2,6 +2,9 @@
 #include "policies/registry.h"
 
 #include "policies/builtin.h"
+namespace starling {
+void add_elasticflow(PolicyRegistry& registry);
+}
 #include "policies/options.h"
 #include "policies/placement/placement_policy.h"
 
@@ -120,6 +123,7 @@ PolicyRegistry make_policy_registry() {
   add_sia(registry);
   add_smd(registry);
   add_dl2(registry);
+  add_elasticflow(registry);
   add_hadar(registry);
   add_pollux(registry);
   add_tetris(registry);

@@ -89,7 +89,8 @@ TEST_CASE("every objective of Gavel, and the options of others, pass the battery
        {"optimus:round=60", "drf:round=60", "sia:round=600,batch=asked,p=-1,lambda=2",
         "smd:round=60,menu=yes", "smd:utility=sigmoid", "smd:inner=grid,limit=most",
         "hadar:utility=throughput", "hadar:round=60", "hadare:round=60", "dl2:window=4,round=600",
-        "dl2:learn=yes,round=600", "dl2:actor=incumbent,incumbent=optimus"})
+        "dl2:learn=yes,round=600", "dl2:actor=incumbent,incumbent=optimus", "elasticflow:round=60",
+        "elasticflow:deadline=0.5,between=wait"})
     run_policy_battery(registry, text);
   run_policy_battery(registry, "sia:round=600,knows=model", true);
 }
