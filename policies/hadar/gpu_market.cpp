@@ -129,6 +129,7 @@ void GpuMarket::on_several(const GangJob& job, std::size_t slowest,
 std::optional<GangOffer> GpuMarket::best(const GangJob& job) const {
   std::optional<GangOffer> best;
   stay(job, best);
+  if (gpus_->free_count() < job.workers * job.gpus_per_worker) return best;
   for (std::size_t type = 0; type < by_type_.size(); ++type) {
     if (job.paces->together[type] > 0) on_one_server(job, type, best);
     if (job.workers > 1 && job.paces->apart[type] > 0) on_several(job, type, best);

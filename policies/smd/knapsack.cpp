@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -30,6 +32,12 @@ class Filler {
     const auto density = [&](const Form& f) { return gain_for_share(choice(f)); };
     std::ranges::stable_sort(forms_, std::ranges::greater{}, density);
     by_density_ = forms_;
+    for (std::size_t r = 0; r < all.capacity.size(); ++r) {
+      by_need_.push_back(forms_);
+      std::ranges::stable_sort(by_need_.back(), [&](const Form& a, const Form& b) {
+        return choice(a).gain * choice(b).needs[r] > choice(b).gain * choice(a).needs[r];
+      });
+    }
     if (forms_.size() > effort.most_variables) forms_.resize(effort.most_variables);
     std::ranges::stable_sort(forms_, std::ranges::greater{},
                              [&](const Form& f) { return choice(f).gain; });
@@ -92,6 +100,7 @@ class Filler {
     for (const Form& f : set) {
       if (!take(f, answer, left)) return;
     }
+    if (bound(answer, left) <= most_) return;
     relax(next, answer, left);
     for (const Form& f : by_density_) (void)take(f, answer, left);
     const double gain = gain_of(all_, answer);
@@ -100,11 +109,43 @@ class Filler {
     best_ = std::move(answer);
   }
 
+  /// No answer that has at least what `answer` has gains more: of each resource alone, fractions go
+  /// to whoever gains most for it. A hair above, for sums are rounded.
+  [[nodiscard]] double bound(const KnapsackAnswer& answer, const std::vector<double>& left) const {
+    double least = std::numeric_limits<double>::infinity();
+    for (std::size_t r = 0; r < left.size(); ++r) {
+      double gain = 0, room = std::max(left[r], 0.0) + kSlack;
+      for (const Form& f : by_need_[r]) {
+        if (answer[f.item]) continue;
+        const double need = choice(f).needs[r];
+        if (need >= room) {
+          gain += choice(f).gain * room / need;
+          break;
+        }
+        gain += choice(f).gain;
+        room -= need;
+      }
+      least = std::min(least, gain);
+    }
+    return (gain_of(all_, answer) + least) * (1 + 1e-9);
+  }
+
   bool take(const Form& f, KnapsackAnswer& answer, std::vector<double>& left) const {
     const std::vector<double>& needs = choice(f).needs;
     if (answer[f.item] || !fits(needs, left)) return false;
     answer[f.item] = f.choice;
     for (std::size_t r = 0; r < left.size(); ++r) left[r] -= needs[r];
+    return true;
+  }
+
+  /// They are together no more than there is left, and each is the only form of its item.
+  [[nodiscard]] bool all_fit(const std::vector<Form>& some, std::vector<double> left) const {
+    std::set<std::size_t> items;
+    for (const Form& f : some) {
+      const std::vector<double>& needs = choice(f).needs;
+      if (!items.insert(f.item).second || !fits(needs, left)) return false;
+      for (std::size_t r = 0; r < left.size(); ++r) left[r] -= needs[r];
+    }
     return true;
   }
 
@@ -125,6 +166,10 @@ class Filler {
       variables.push_back(f);
     }
     if (variables.empty()) return;
+    if (all_fit(variables, left)) {
+      for (const Form& f : variables) (void)take(f, answer, left);
+      return;
+    }
     // Below the solver's tolerances everything would be as good as the best. The first has most.
     const double most = program.variables.front().gain;
     for (auto& variable : program.variables) variable.gain /= most;
@@ -144,8 +189,9 @@ class Filler {
   }
 
   const Knapsack& all_;
-  std::vector<Form> forms_;       // that a program may have, by gain
-  std::vector<Form> by_density_;  // all
+  std::vector<Form> forms_;                 // that a program may have, by gain
+  std::vector<Form> by_density_;            // all
+  std::vector<std::vector<Form>> by_need_;  // all, by gain for what they need of each resource
   std::size_t most_fixed_ = 0;
   double most_ = -1;
   KnapsackAnswer best_;
