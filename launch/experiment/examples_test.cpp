@@ -3,6 +3,7 @@
 // and keep their splits apart.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 
@@ -64,6 +65,28 @@ TEST_CASE("the suites hold 10 paired runs of 3,000 jobs on four topologies at th
     CHECK(weeks * suite.seeds.size() >= 10);
     for (const PolicyChoice& policy : suite.policies)
       CHECK(policy.family == suite.policies.front().family);
+  }
+}
+
+TEST_CASE("the one table has every policy of the program but the one that foresees, at any sizes") {
+  const auto folder = examples();
+  if (!folder) return;
+  PolicyRegistry policies = make_policy_registry();
+  add_gnn_policies(policies);
+  for (const char* sizes : {"2", "0"}) {
+    for (const char* agents : {"1", "4"}) {
+      const auto read = load_experiment(*folder / "suites/everything.yaml", policies,
+                                        {{"DATA", "/data"}, {"SIZES", sizes}, {"AGENTS", agents}});
+      REQUIRE_MESSAGE(read.ok(), read.error().message);
+      const Experiment& table = read.value();
+      for (const auto& [name, entry] : policies.entries()) {
+        CAPTURE(name);
+        CHECK(std::ranges::any_of(table.policies, [&](const PolicyChoice& policy) {
+                return policy.text.substr(0, policy.text.find(':')) == name;
+              }) == (name != "clairvoyant"));
+      }
+      CHECK(table.workloads.front().elastic == std::atof(sizes));
+    }
   }
 }
 

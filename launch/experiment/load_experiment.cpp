@@ -312,6 +312,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   }
   experiment.faults =
       read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));
+  reader.put_variables(root, "agents");
   experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);

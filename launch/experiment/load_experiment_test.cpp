@@ -285,6 +285,11 @@ TEST_CASE("defaults of workloads give way to what an entry says") {
   CHECK(read.value().workloads[0].gang_max == 4);
   CHECK(has(mistake("workloads:\n", "workload_defaults: {jubs: 9}\nworkloads:\n"),
             "did you mean 'jobs'?"));
+  const auto elastic = [](const char* sizes) {
+    return "workload_defaults: {elastic: " + std::string(sizes) + "}\nworkloads:\n";
+  };
+  CHECK(parse(replaced(kGood, "workloads:\n", elastic("0"))).ok());
+  CHECK(has(mistake("workloads:\n", elastic("0.5")), "elastic is below 1; write how many times"));
 }
 
 TEST_CASE("damaged experiments are refused, never fatal and never endless") {

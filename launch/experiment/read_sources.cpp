@@ -76,6 +76,17 @@ Duration ExperimentReader::length(const YamlMap& map, const char* key) const {
   return Duration{0};
 }
 
+void ExperimentReader::put_variables(YAML::Node node, const char* key) const {
+  YAML::Node value = node[key];
+  if (!value.IsDefined() || !value.IsScalar()) return;
+  const auto expanded = expand_variables(value.Scalar(), variables);
+  if (expanded) {
+    value = expanded.value();
+  } else {
+    diagnostics.add(place_of(value), std::string(key) + ": " + expanded.error().message);
+  }
+}
+
 TopologySource read_topology_source(const ExperimentReader& reader, const YAML::Node& entry) {
   YAML::Node node = entry;
   if (entry.IsScalar()) {
@@ -121,7 +132,12 @@ WorkloadSource read_workload_source(const ExperimentReader& reader, const YAML::
   useless(reader, map, generated, {"mean_duration"}, {"format", "origin", "from", "length"});
   source.jobs = map.whole("jobs", 1, 10'000'000, 0U);
   source.gang_max = map.whole("gang_max", 1, kMost, 0U);
-  source.elastic = map.number("elastic", 1, 64, 0.0);
+  reader.put_variables(node, "elastic");
+  source.elastic = map.number("elastic", 0, 64, 0.0);
+  if (source.elastic > 0 && source.elastic < 1)
+    reader.diagnostics.add(map.place("elastic"),
+                           "elastic is below 1; write how many times the GPUs that it asks for a "
+                           "job may have, from 1, or 0: as the jobs say");
   source.duration_min = reader.length(map, "duration_min");
   source.duration_max = reader.length(map, "duration_max");
   const std::string models = map.name("models", "as-given");
