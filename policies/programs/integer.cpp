@@ -59,9 +59,25 @@ Result<IntegerAnswer> answer_of(const LinearProgram& program, const CbcModel& mo
   return answer;
 }
 
+/// The relaxed optimum, if it is one in whole numbers already.
+std::optional<IntegerAnswer> whole_already(const LinearProgram& program,
+                                           const OsiClpSolverInterface& relaxed) {
+  constexpr double kWhole = 1e-9;
+  const double* x = relaxed.getColSolution();
+  IntegerAnswer answer{{x, x + program.variables.size()}, true};
+  for (std::size_t i = 0; i < answer.values.size(); ++i) {
+    double& value = answer.values[i];
+    if (!program.variables[i].whole) continue;
+    if (std::abs(value - std::round(value)) > kWhole) return std::nullopt;
+    value = std::clamp(std::round(value), 0.0, program.variables[i].most);
+  }
+  return answer;
+}
+
 Result<IntegerAnswer> branch_and_cut(const LinearProgram& program,
                                      const OsiClpSolverInterface& relaxed,
                                      const IntegerSearch& search) {
+  if (auto whole = whole_already(program, relaxed)) return *std::move(whole);
   CbcModel model(relaxed);
   model.setLogLevel(0);
   model.solver()->messageHandler()->setLogLevel(0);
