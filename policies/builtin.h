@@ -19,6 +19,7 @@ void add_optimus(PolicyRegistry& registry);
 void add_sia(PolicyRegistry& registry);
 void add_smd(PolicyRegistry& registry);
 void add_dl2(PolicyRegistry& registry);
+void add_elasticflow(PolicyRegistry& registry);
 void add_hadar(PolicyRegistry& registry);  ///< with hadare, which forks jobs
 void add_pollux(PolicyRegistry& registry);
 void add_tetris(PolicyRegistry& registry);

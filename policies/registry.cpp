@@ -2,9 +2,6 @@
 #include "policies/registry.h"
 
 #include "policies/builtin.h"
-namespace starling {
-void add_elasticflow(PolicyRegistry& registry);
-}
 #include "policies/options.h"
 #include "policies/placement/placement_policy.h"
 

@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-constexpr double kSlack = 1e-6;
+constexpr double kRoomSlack = 1e-6;
 
 PlannedWork work_of(const DeadlineJob& job) { return {job.sizes, job.left, job.due_s}; }
 
@@ -35,7 +35,7 @@ class Dividing {
 
   [[nodiscard]] std::size_t promised_level(const DeadlineJob& job) const {
     std::size_t level = 0;
-    while (level + 1 < job.sizes.size() && job.sizes[level].gpus + kSlack < job.promised_gpus)
+    while (level + 1 < job.sizes.size() && job.sizes[level].gpus + kRoomSlack < job.promised_gpus)
       ++level;
     return level;
   }
@@ -106,7 +106,7 @@ class Dividing {
       for (std::size_t i = 0; i < jobs_.size(); ++i) {
         if (shares_[i].size || shares_[i].admitted != admitted || jobs_[i].sizes.empty()) continue;
         const double least = jobs_[i].sizes.front().gpus;
-        if (least > free + kSlack) continue;
+        if (least > free + kRoomSlack) continue;
         free -= least;
         give(i, 0, planned_with(i, 0));
       }
@@ -163,7 +163,7 @@ class Dividing {
     while (!queue.empty()) {
       const Growth best = queue.top();
       queue.pop();
-      if (best.gpus > free + kSlack) continue;
+      if (best.gpus > free + kRoomSlack) continue;
       auto plan = planned_with(best.job, best.size);
       if (plans_[best.job] && !plan) continue;
       free -= best.gpus;

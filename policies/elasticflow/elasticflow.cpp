@@ -8,9 +8,6 @@
 #include "base/counted.h"
 #include "base/short_number.h"
 #include "policies/builtin.h"
-namespace starling {
-void add_elasticflow(PolicyRegistry& registry);
-}
 #include "policies/elastic/elastic.h"
 #include "policies/elasticflow/deadline_shares.h"
 #include "policies/parts/restart.h"
