@@ -84,6 +84,7 @@ void ExperimentReader::put_variables(YAML::Node node, const char* key) const {
     value = expanded.value();
   } else {
     diagnostics.add(place_of(value), std::string(key) + ": " + expanded.error().message);
+    node.remove(key);
   }
 }
 

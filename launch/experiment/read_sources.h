@@ -20,7 +20,8 @@ struct ExperimentReader {
   /// The value of a key as a file name: variables replaced, relative to the folder.
   [[nodiscard]] std::string file(const YamlMap& map, const char* key) const;
   [[nodiscard]] Duration length(const YamlMap& map, const char* key) const;
-  /// Variables in the value of a key of `node`, if it is one value, give way to theirs.
+  /// Variables in the value of a key of `node`, if it is one value, give way to theirs. Where one
+  /// has none that is reported, and the key is gone.
   void put_variables(YAML::Node node, const char* key) const;
 };
 
