@@ -15,22 +15,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
+#include "bench/timed_round.h"
 #include "interference/models.h"
 #include "policies/programs/integer.h"
 #include "policies/rank/rank.h"
-#include "policies/testing/policy_rig.h"
-#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {
 
 JobSpec random_job(Rng& rng) {
-  constexpr const char* kModels[] = {"resnet18",  "resnet50", "vgg16",
-                                     "bert-base", "lstm-lm",  "a3c"};
   JobSpec job;
-  job.model = kModels[rng.below(6)];
+  job.model = kBenchModels[rng.below(6)];
   job.user = std::to_string(rng.below(200));
   job.workers = rng.chance(0.7) ? 1 : 1U << rng.below(5);
   job.min_workers = 1;
@@ -39,14 +35,6 @@ JobSpec random_job(Rng& rng) {
   job.duration = from_seconds(600 + 20'000 * rng.exponential());
   return job;
 }
-
-Topology three_types(std::uint32_t gpus) {
-  GeneratorOptions options;
-  options.groups = {{gpus / 16, "V100"}, {gpus / 32, "P100"}, {gpus / 32, "K80"}};
-  return generate_flat(options).value();
-}
-
-double cpu_ms() { return 1e3 * static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }
 
 void plan(benchmark::State& state) {
   const auto jobs = static_cast<std::size_t>(state.range(1));
@@ -64,25 +52,13 @@ void plan(benchmark::State& state) {
   double longest = 0, event = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    for (std::size_t i = 0; i < std::max<std::size_t>(jobs / 100, 1); ++i) {
-      rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
-      rig.submit(random_job(rng));
-    }
+    change_jobs(rig, std::max<std::size_t>(jobs / 100, 1), rng, random_job);
     rig.pass(std::chrono::seconds(120));
-    const double began = cpu_ms();
-    state.ResumeTiming();
-    const auto made = rig.decide(TriggerKind::round);
-    state.PauseTiming();
-    longest = std::max(longest, cpu_ms() - began);
-    for (const Decision& decision : made) rig.apply(decision);
+    timed_decision(rig, TriggerKind::round, longest, &state);
     rig.settle(TriggerKind::departure);
-    rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
-    rig.submit(random_job(rng));
+    change_jobs(rig, 1, rng, random_job);
     rig.pass(std::chrono::seconds(1));
-    const double came = cpu_ms();
-    const auto between = rig.decide(TriggerKind::arrival);
-    event = std::max(event, cpu_ms() - came);
-    for (const Decision& decision : between) rig.apply(decision);
+    timed_decision(rig, TriggerKind::arrival, event);
     state.ResumeTiming();
   }
   std::size_t running = 0;

@@ -7,21 +7,18 @@
 
 #include <algorithm>
 #include <chrono>
-#include <ctime>
 
+#include "bench/timed_round.h"
 #include "interference/models.h"
 #include "interference/profile.h"
 #include "policies/sia/test_sia_rig.h"
-#include "topology/generate/generate.h"
 
 namespace starling {
 namespace {
 
 JobSpec random_job(Rng& rng) {
-  constexpr const char* kModels[] = {"resnet18",  "resnet50", "vgg16",
-                                     "bert-base", "lstm-lm",  "a3c"};
   JobSpec job;
-  job.model = kModels[rng.below(6)];
+  job.model = kBenchModels[rng.below(6)];
   job.min_workers = 1;
   job.workers = 1U << rng.below(4);
   job.max_workers = job.workers * 4;
@@ -44,11 +41,9 @@ void measure(SiaRig& rig) {
 void round_of_sia(benchmark::State& state) {
   const auto gpus = static_cast<std::uint32_t>(state.range(0));
   const auto jobs = static_cast<std::size_t>(state.range(1));
-  GeneratorOptions options;
-  options.groups = {{gpus / 16, "V100"}, {gpus / 32, "P100"}, {gpus / 32, "K80"}};
   SiaOptions sia;
   sia.goodputs = {true, state.range(2) == 1};
-  SiaRig rig(generate_flat(options).value(), sia);
+  SiaRig rig(three_types(gpus), sia);
   const auto model = make_analytic_speed(rig.topology);
   rig.speed = model.get();
   Rng rng(1);
@@ -65,17 +60,9 @@ void round_of_sia(benchmark::State& state) {
   double longest = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    for (std::size_t i = 0; i < std::max<std::size_t>(jobs / 50, 1); ++i) {
-      rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
-      rig.submit(random_job(rng));
-    }
+    change_jobs(rig, std::max<std::size_t>(jobs / 50, 1), rng, random_job);
     rig.now += std::chrono::seconds(60);
-    const std::clock_t began = std::clock();
-    state.ResumeTiming();
-    const auto made = rig.decide(TriggerKind::round);
-    state.PauseTiming();
-    longest = std::max(longest, 1e3 * static_cast<double>(std::clock() - began) / CLOCKS_PER_SEC);
-    for (const Decision& decision : made) rig.apply(decision);
+    timed_decision(rig, TriggerKind::round, longest, &state);
     rest_of_round();
     state.ResumeTiming();
   }

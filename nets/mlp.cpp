@@ -5,14 +5,12 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "nets/eigen_types.h"
 
 namespace starling {
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Vector = Eigen::Matrix<float, Eigen::Dynamic, 1>;
-
-Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "nets/eigen_types.h"
 
 namespace starling {
 namespace {
@@ -14,7 +15,6 @@ constexpr float kMostProfile = 6;       // standard deviations: beyond what trai
 
 using Array = Eigen::Map<Eigen::ArrayXf>;
 using ConstArray = Eigen::Map<const Eigen::ArrayXf>;
-Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 Error add_to(std::string what, Error error) {
   error.message = std::move(what) + error.message;

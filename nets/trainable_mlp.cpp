@@ -6,15 +6,13 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "nets/eigen_types.h"
 #include "nets/mlp.h"
 
 namespace starling {
 namespace {
 
-using Matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using Row = Eigen::Matrix<float, 1, Eigen::Dynamic>;
-
-Eigen::Index index(std::size_t n) { return static_cast<Eigen::Index>(n); }
 
 }  // namespace
 

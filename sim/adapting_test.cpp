@@ -4,14 +4,15 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "agents/step/state.h"
 #include "interference/models.h"
 #include "interference/sharing.h"
+#include "sim/test_crowd.h"
 #include "sim/test_registry.h"
 #include "sim/world/world.h"
-#include "topology/generate/generate.h"
-#include "workload/traces/trace.h"
 
 namespace starling {
 namespace {
@@ -34,28 +35,11 @@ class OtherHardware final : public Contention {
   }
 };
 
-Topology v100() {
-  GeneratorOptions options;
-  options.servers = 3;
-  options.gpus_per_server = 4;
-  options.gpu_type = "V100";
-  options.cpus = 48;
-  return generate_flat(options).value();
-}
-
-/// Of all of Gavel's types, more jobs than GPUs all the time.
-Trace crowd(std::uint32_t jobs) {
-  Rng rng(3);
-  Trace trace;
-  for (std::uint32_t i = 0; i < jobs; ++i) {
-    TraceJob job;
-    job.submit = 4min * i;
-    job.spec.id = trace_job_id(i);
-    job.spec.model = gavel_models()[rng.below(26)].name;
-    job.spec.duration = std::chrono::minutes(20 + rng.below(60));
-    trace.jobs.push_back(job);
-  }
-  return trace;
+/// All of Gavel's types.
+std::vector<std::string> gavel_names() {
+  std::vector<std::string> names;
+  for (const ModelProfile& model : gavel_models()) names.emplace_back(model.name);
+  return names;
 }
 
 SimOptions options_of(const std::string& policy, bool adaptive) {
@@ -91,8 +75,8 @@ struct Learned {
 };
 
 Learned run(const std::string& policy, bool adaptive) {
-  const Topology topology = v100();
-  const Trace trace = crowd(60);
+  const Topology topology = v100_servers(3);
+  const Trace trace = crowd(60, gavel_names());
   auto made = World::make(topology, trace, registry(), options_of(policy, adaptive));
   REQUIRE(made.ok());
   World& world = *made.value();
@@ -128,7 +112,7 @@ TEST_CASE("meta-rl explores there, and its runs repeat with one agent and with s
     SimOptions options = options_of("meta-rl:budget=0.2", true);
     options.agents = agents;
     const auto hash = [&] {
-      auto result = simulate(v100(), crowd(50), registry(), options);
+      auto result = simulate(v100_servers(3), crowd(50, gavel_names()), registry(), options);
       REQUIRE(result.ok());
       return result.value().trace_hash;
     };

@@ -2,13 +2,13 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <string>
 
 #include "agents/step/state.h"
 #include "interference/models.h"
+#include "sim/test_crowd.h"
 #include "sim/test_registry.h"
 #include "sim/world/world.h"
-#include "topology/generate/generate.h"
-#include "workload/traces/trace.h"
 
 // Agents that learn from what runs: each test states what must come of measured speeds, which carry
 // noise and hidden factors of the full physics.
@@ -18,37 +18,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const char* const kModels[] = {"ResNet-50 (batch size 64)",
+const std::string kModels[] = {"ResNet-50 (batch size 64)",
                                "LM (batch size 20)",
                                "resnet18",
                                "Transformer (batch size 64)",
                                "vgg16",
                                "bert-base"};
 
-Topology v100(std::uint32_t servers) {
-  GeneratorOptions options;
-  options.servers = servers;
-  options.gpus_per_server = 4;
-  options.gpu_type = "V100";
-  options.cpus = 48;
-  return generate_flat(options).value();
-}
-
-/// One GPU each, more jobs than GPUs all the time, so that they share.
-Trace crowd(std::uint32_t jobs) {
-  Rng rng(3);
-  Trace trace;
-  trace.name = "crowd";
-  for (std::uint32_t i = 0; i < jobs; ++i) {
-    TraceJob job;
-    job.submit = std::chrono::minutes(4) * i;
-    job.spec.id = trace_job_id(i);
-    job.spec.model = kModels[rng.below(6)];
-    job.spec.duration = std::chrono::minutes(20 + rng.below(60));
-    trace.jobs.push_back(job);
-  }
-  return trace;
-}
 SimOptions learning() {
   SimOptions options;
   options.policy = "lif:threshold=0.1";
@@ -63,8 +39,8 @@ SimOptions learning() {
 double error_of(const SpeedModel& speed, const Physics& physics) {
   double sum = 0;
   int count = 0;
-  for (const char* one : kModels) {
-    for (const char* other : kModels) {
+  for (const std::string& one : kModels) {
+    for (const std::string& other : kModels) {
       const Placement here{GpuId{0}};
       const Neighbours beside = {{{other, 1}, here}, {{"resnet18", 1}, {GpuId{1}}}};
       const JobProfile job{one, 1};
@@ -76,8 +52,8 @@ double error_of(const SpeedModel& speed, const Physics& physics) {
 }
 
 TEST_CASE("agents predict better for what they saw run, and a restart forgets little of it") {
-  const Topology topology = v100(3);
-  const Trace trace = crowd(150);
+  const Topology topology = v100_servers(3);
+  const Trace trace = crowd(150, kModels);
   const auto physics = make_full_physics(topology);
   auto made = World::make(topology, trace, registry(), learning());
   REQUIRE(made.ok());
@@ -112,8 +88,8 @@ TEST_CASE("agents predict better for what they saw run, and a restart forgets li
 }
 
 TEST_CASE("runs that learn repeat; frozen models and worlds that do not ask learn nothing") {
-  const Topology topology = v100(2);
-  const Trace trace = crowd(40);
+  const Topology topology = v100_servers(2);
+  const Trace trace = crowd(40, kModels);
   const auto run = [&](const SimOptions& options) {
     auto result = simulate(topology, trace, registry(), options);
     REQUIRE(result.ok());
@@ -138,7 +114,7 @@ TEST_CASE("runs that learn repeat; frozen models and worlds that do not ask lear
 
 TEST_CASE("where the world changes, the agent's status tells of drift") {
   // Two jobs that share a GPU for days, whose measured speed falls by half.
-  const Topology topology = v100(1);
+  const Topology topology = v100_servers(1);
   Trace trace;
   for (std::uint32_t i = 0; i < 8; ++i) {
     TraceJob job;

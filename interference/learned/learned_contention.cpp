@@ -6,13 +6,13 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "interference/learned/pair_intervals.h"
 
 namespace starling {
 namespace {
 
 constexpr std::array kMeasured = {GpuKind::k80, GpuKind::p100, GpuKind::v100};
 constexpr std::size_t kKinds = kMeasured.size() + 1;  // and those never measured
-constexpr double kSigmas90 = 1.645;                   // half a 90 % interval, in deviations
 constexpr float kNotAsked = -1;
 constexpr std::size_t kMostMembers = 32;
 

@@ -10,6 +10,9 @@
 
 namespace starling {
 
+/// Half of a 90 % interval, in standard deviations of a normal distribution.
+inline constexpr double kSigmas90 = 1.645;
+
 /// Half widths of 90 % intervals: `width` * (`floor` + spread of the ensemble), by set and by
 /// whether both types are known. Conformal: `width` is the quantile of what rows that training had
 /// not seen needed.

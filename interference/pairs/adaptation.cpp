@@ -9,13 +9,12 @@
 #include "base/check.h"
 #include "base/rng.h"
 #include "interference/adapt/adaptive_corrections.h"
+#include "interference/learned/pair_intervals.h"
 #include "interference/learned/residuals.h"
 
 namespace starling {
 namespace {
 
-constexpr double kSigmas90 = 1.645;
-constexpr double kSlowest = 0.01;
 constexpr std::uint32_t kStays = 3;  // points in a row
 constexpr std::size_t kAskedOf = 40;
 

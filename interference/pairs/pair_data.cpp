@@ -10,8 +10,6 @@
 namespace starling {
 namespace {
 
-constexpr float kSlowest = 0.01F;
-
 /// Reads numbers and keeps the first mistake.
 class Fields {
  public:
@@ -161,7 +159,7 @@ Result<PairData> read_pairs(const std::filesystem::path& file) {
                                          "deepshare/network_contention.csv (throughput_ratio)"});
   if (!data) return data;
   for (const PairRow& row : data.value().rows) {
-    if (row.speed >= kSlowest && row.speed < 10) continue;
+    if (row.speed >= static_cast<float>(kSlowest) && row.speed < 10) continue;
     return Error{Errc::invalid, file.string() + ": the speed of " +
                                     data.value().types[row.victim].name + " beside " +
                                     data.value().types[row.other].name + " is " +

@@ -12,6 +12,9 @@
 
 namespace starling {
 
+/// No pair is slower, relative to a job alone: smaller figures are no measurements.
+inline constexpr double kSlowest = 0.01;
+
 /// Measured: speed of `victim` beside `other`, as a part of its speed alone.
 struct PairRow {
   std::uint32_t set = 0, victim = 0, other = 0;

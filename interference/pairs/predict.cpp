@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "interference/learned/learned_contention.h"
+#include "interference/learned/pair_intervals.h"
 #include "interference/pairs/pair_types.h"
 #include "interference/sharing.h"
 
@@ -13,7 +14,6 @@ namespace starling {
 namespace {
 
 using Json = nlohmann::ordered_json;
-constexpr double kSigmas90 = 1.645;
 
 struct Wrong {
   std::string what;

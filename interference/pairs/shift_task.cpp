@@ -6,12 +6,10 @@
 #include <set>
 
 #include "interference/learned/learned_contention.h"
+#include "interference/learned/pair_intervals.h"
 
 namespace starling {
 namespace {
-
-constexpr double kSigmas90 = 1.645;  // half a 90 % interval, in deviations
-constexpr double kSlowest = 0.01;
 
 std::string listed(const std::vector<std::string>& names) {
   std::string out;
