@@ -153,9 +153,9 @@ Status replace_renumbered(Journal& journal, std::vector<Record>& records,
     if (!moved) return moved.error();
     // Until the records are the journal, the old chunk counts.
     chunk->chunk = ++next;
-    if (const Status put = journal.archive(chunk->chunk, moved.value()); !put.ok()) return put;
+    if (Status put = journal.archive(chunk->chunk, moved.value()); !put.ok()) return put;
   }
-  if (const Status put = journal.compact(records); !put.ok()) return put;
+  if (Status put = journal.compact(records); !put.ok()) return put;
   return last > 0 ? journal.forget(last) : done();
 }
 

@@ -11,7 +11,7 @@ namespace starling {
 namespace {
 
 /// So many tasks over so many hosts, the first ones have more.
-double part_of(std::uint32_t all, std::size_t hosts, std::size_t at) {
+std::uint32_t part_of(std::uint32_t all, std::size_t hosts, std::size_t at) {
   const auto n = static_cast<std::uint32_t>(hosts);
   return all / n + (at < all % n ? 1U : 0U);
 }

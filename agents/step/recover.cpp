@@ -67,7 +67,7 @@ struct Replay {
     ++job.attempts;
   }
   void operator()(const AttemptDraining& r) {
-    if (Job* job = job_of(r.attempt)) job->run()->drain.emplace();
+    if (Job* job = job_of(r.attempt)) job->run()->drain = Job::Run::Drain{};
   }
   void operator()(const AttemptPlan& r) {
     Job* job = job_of(r.attempt);

@@ -24,6 +24,7 @@ RowError error_of(const StepTime& time, std::span<const StepSample> samples) {
 
 std::vector<StepSample> samples_of(const std::vector<PlacedStep>& steps) {
   std::vector<StepSample> samples;
+  samples.reserve(steps.size());
   for (const PlacedStep& step : steps) samples.push_back(step.sample);
   return samples;
 }

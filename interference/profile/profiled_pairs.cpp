@@ -27,6 +27,7 @@ ProfiledPair row_of(const ProfilePlan& plan, std::vector<ProfileSample> samples)
 
   const auto over = [&](auto value) {
     std::vector<double> values;
+    values.reserve(samples.size());
     for (const ProfileSample& sample : samples) values.push_back(value(sample));
     return robust_estimate(std::move(values));
   };
@@ -67,6 +68,7 @@ std::vector<ProfiledPair> profiled_pairs(const ProfilePlan& plan,
     by_pair[{sample.visit.place, sample.visit.a, sample.visit.b}].push_back(sample);
   }
   std::vector<ProfiledPair> rows;
+  rows.reserve(by_pair.size());
   for (auto& [pair, own] : by_pair) rows.push_back(row_of(plan, std::move(own)));
   return rows;
 }

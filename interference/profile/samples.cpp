@@ -100,6 +100,7 @@ std::vector<ProfileSample> least_disturbed(std::span<const ProfileSample> sample
     if (!fresh && sample.other_load < at->second.other_load) at->second = sample;
   }
   std::vector<ProfileSample> out;
+  out.reserve(best.size());
   for (const auto& [visit, sample] : best) out.push_back(sample);
   return out;
 }

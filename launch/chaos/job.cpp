@@ -152,7 +152,7 @@ std::string holder_of(const std::filesystem::path& file) {
   if (fd < 0) return {};
   struct flock theirs = whole(F_WRLCK);
   const bool held = ::fcntl(fd, F_OFD_GETLK, &theirs) == 0 && theirs.l_type != F_UNLCK;
-  const std::string who = held ? content(fd) : "";
+  std::string who = held ? content(fd) : "";
   ::close(fd);
   return who;
 }

@@ -232,7 +232,7 @@ class Run {
     std::snprintf(
         note, sizeof note, "%s, %s accepted, %llu ended, %zu takeovers and restarts seen, %s",
         counted(hits, "fault").c_str(), counted(totals.accepted, "job").c_str(),
-        static_cast<unsigned long long>(totals.finished + totals.cancelled + totals.failed),
+        static_cast<unsigned long long>(totals.finished) + totals.cancelled + totals.failed,
         meter_.cases().size(), counted(audit_->violations().size(), "violation").c_str());
     progress_.update(static_cast<std::uint64_t>(std::min(now - began_, scenario_.length)),
                      static_cast<std::uint64_t>(scenario_.length), note);

@@ -31,6 +31,7 @@ Result<std::vector<CancelledJob>> FlockClient::cancel(std::vector<JobState> jobs
                                                       Duration patience) {
   if (Status s = connect(); !s.ok()) return s.error();
   std::vector<CancelledJob> ending;
+  ending.reserve(jobs.size());
   for (JobState& state : jobs) ending.push_back({std::move(state)});
   const auto any_open = [&] { return std::any_of(ending.begin(), ending.end(), is_open); };
   const Instant until = later(Session::now(), patience);

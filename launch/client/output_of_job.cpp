@@ -13,7 +13,10 @@
 namespace starling {
 
 OutputOfJob::OutputOfJob(FlockClient& flock, Options options, Say print, Say note)
-    : flock_(flock), options_(options), print_(std::move(print)), note_(std::move(note)) {}
+    : flock_(flock),
+      options_(std::move(options)),
+      print_(std::move(print)),
+      note_(std::move(note)) {}
 
 Result<bool> OutputOfJob::renumber() {
   auto changed = flock_.reread();

@@ -23,7 +23,7 @@ bool is_same(const JobAsk& there, const JobSpec& spec) {
 }  // namespace
 
 Status FlockClient::can_run(JobSpec& job) const {
-  if (const Status spelled = spell_gpu_types(topology_, job); !spelled.ok()) return spelled;
+  if (Status spelled = spell_gpu_types(topology_, job); !spelled.ok()) return spelled;
   if (job.command.empty() && deployment_->launcher == "process") {
     return {Errc::invalid,
             "a duration alone is emulated, and this flock starts processes; give it a command"};

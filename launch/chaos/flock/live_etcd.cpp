@@ -19,7 +19,7 @@ fs::path program_in_path(const std::string& name) {
   std::string rest = path == nullptr ? "/usr/bin:/bin" : path;
   rest += ":/usr/sbin:/usr/local/bin:";
   for (std::size_t end = 0; (end = rest.find(':')) != std::string::npos; rest.erase(0, end + 1)) {
-    const fs::path candidate = fs::path(rest.substr(0, end)) / name;
+    fs::path candidate = fs::path(rest.substr(0, end)) / name;
     if (access(candidate.c_str(), X_OK) == 0) return candidate;
   }
   return {};

@@ -78,7 +78,7 @@ class Reader {
   }
   std::string choice(const YamlMap& map, const char* key, const std::vector<std::string>& known,
                      const std::string& fallback) {
-    const std::string word = map.name(key, fallback);
+    std::string word = map.name(key, fallback);
     if (std::find(known.begin(), known.end(), word) != known.end()) return word;
     if (!word.empty())
       diagnostics_.add(map.place(key),
