@@ -162,6 +162,24 @@ TEST_CASE("the world runs pairs as measured where it is given them") {
         fitted_contention().on_gpu(*a3c, {&lm, 1}, GpuKind::k80));
 }
 
+TEST_CASE(
+    "measured pairs are of use where two models of the jobs were measured on a GPU type there") {
+  const File file(std::string(kGavelHeader) + "2020,v100,A3C,0,LM,10,1,1,2,2,0.61,0.17,\n");
+  const auto measured = read_measured_contention(file.path).value();
+  const auto jobs_of = [](std::initializer_list<const char*> models) {
+    Trace jobs;
+    for (const char* model : models) jobs.jobs.emplace_back().spec.model = model;
+    return jobs;
+  };
+  const auto servers_of = [](const char* type) {
+    return generate_flat({.servers = 1, .gpu_type = type}).value();
+  };
+  CHECK(measured->measures(servers_of("V100"), jobs_of({"LM (batch size 10)", "A3C"})));
+  CHECK(!measured->measures(servers_of("K80"), jobs_of({"LM (batch size 10)", "A3C"})));
+  CHECK(!measured->measures(servers_of("V100"), jobs_of({"A3C", "resnet18"})));
+  CHECK(!measured->measures(servers_of("V100"), jobs_of({})));
+}
+
 TEST_CASE("of a file with several campaigns the world runs the one that is named") {
   const File file(std::string(kGavelHeader) + "2020,v100,A3C,0,LM,10,1,1,2,2,0.61,0.17,\n" +
                   "2026-11-mps,h100,A3C,0,LM,10,1,1,2,2,0.45,0.25,\n");

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
+#include "interference/pairs/measured_contention.h"
 #include "scheduling/powers.h"
 #include "sim/simulate.h"
 #include "topology/generate/generate.h"
@@ -72,11 +73,11 @@ struct Experiment {
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;
   double straggler_sigma = 0;
-  std::string pairs;                             ///< measured ones that the world runs by
-  std::shared_ptr<const Contention> contention;  ///< those pairs
-  bool goodput = false;                          ///< of physics full
-  NetworkKind links = NetworkKind::even;         ///< of physics full
-  SpeedChoice speed;                             ///< what policies ask, where physics is full
+  std::string pairs;                                     ///< measured ones that the world runs by
+  std::shared_ptr<const MeasuredContention> contention;  ///< those pairs
+  bool goodput = false;                                  ///< of physics full
+  NetworkKind links = NetworkKind::even;                 ///< of physics full
+  SpeedChoice speed;  ///< what policies ask, where physics is full
   std::vector<FaultsChoice> faults{{}};
   bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv
   std::string split;     ///< the split to run; empty: everything

@@ -155,6 +155,22 @@ Status check_size(const Experiment& experiment, const Inputs& inputs) {
   return done();
 }
 
+/// Measured pairs must be of use in some of the runs.
+Status check_pairs(const Experiment& experiment, const Inputs& inputs) {
+  if (experiment.contention == nullptr) return done();
+  for (const std::uint32_t t : chosen(experiment.topologies, experiment.split)) {
+    for (const std::uint32_t w : chosen(experiment.workloads, experiment.split)) {
+      const Topology& topology = inputs.topologies[t].front();
+      const auto jobs = prepare_jobs(inputs.workloads[w], experiment.workloads[w],
+                                     experiment.topologies[t], topology, experiment.loads.front(),
+                                     experiment.seeds.front(), experiment.physics);
+      // What cannot be prepared says so as a run.
+      if (!jobs || experiment.contention->measures(topology, jobs.value())) return done();
+    }
+  }
+  return {Errc::invalid, "physics: " + measures_nothing(experiment.pairs).message};
+}
+
 }  // namespace
 
 Result<Inputs> open_inputs(const Experiment& experiment) {
@@ -174,6 +190,7 @@ Result<Inputs> open_inputs(const Experiment& experiment) {
     if (!trace) return trace.error();
     inputs.workloads[w] = std::move(trace).value();
   }
+  if (Status useful = check_pairs(experiment, inputs); !useful) return useful.error();
   return inputs;
 }
 

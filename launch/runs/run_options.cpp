@@ -180,7 +180,7 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
     return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
   auto physics = parse_physics(options.physics);
   if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
-  std::shared_ptr<const Contention> contention;
+  std::shared_ptr<const MeasuredContention> contention;
   if (!physics.value().pairs.empty()) {
     auto pairs = read_measured_contention(physics.value().pairs);
     if (!pairs) return {Errc::invalid, "--physics: " + pairs.error().message};
@@ -207,6 +207,8 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
             options.trace + (cut ? ": no jobs are left to run; check --jobs, --from and --length"
                                  : ": it has no jobs; give a trace with a row for each")};
   }
+  if (contention && !contention->measures(topology.value(), trace.value()))
+    return {Errc::invalid, "--physics: " + measures_nothing(physics.value().pairs).message};
   if (physics.value().kind == PhysicsKind::measured)
     run_as_measured(trace.value(), topology.value());
   if (options.load > 0 && options.arrival_speed != 1)
