@@ -179,6 +179,7 @@ expect 2 "consolidate" sim --topology t.yaml --trace w.csv --policy nosuch
 expect 2 "--policy" sim --topology t.yaml --trace w.csv --policy fifo:nosuch=1
 expect 2 "measured is for 'starling sim'" run --topology t.yaml --trace w.csv --physics measured
 expect 2 "train dl2: --experiment FILE is missing" train dl2
+expect 2 "the file has no variable, so none is called NO" train dl2 --experiment t.yaml --set NO=1
 expect 2 "give marginal, paper or code" train dl2 --experiment t.yaml --update no
 expect 2 "--window is wrong beside --start" train dl2 --experiment t.yaml --start no.weights --window 5
 expect 2 "give replay, critic, exploration, shared-reward or nothing" train dl2 --experiment t.yaml --without luck
@@ -230,6 +231,11 @@ head -c 200 new.weights >cut.weights
 expect 2 "world.yaml:5:8: speed: cut.weights" experiment world.yaml --set HERE=.,WORLD=full,SPEED=adaptive:cut.weights --dry-run
 expect 2 "world.yaml:5:8: speed: absent.weights" experiment world.yaml --set HERE=.,WORLD=full,SPEED=learned:absent.weights --dry-run
 expect 2 "'@2019_raw' lacks the file; write FILE or FILE@CAMPAIGN" sim --topology t.yaml --trace w.csv --physics full:pairs=@2019_raw
+printf '%s\n' campaign,gpu,model_a,batch_a,model_b,batch_b,steps_per_s_a,steps_per_s_b,iso_a,iso_b,norm_a,norm_b,flag \
+  2020,k80,A3C,0,LM,10,1,1,2,2,0.61,0.17, >pairs.csv
+expect 2 "pairs=pairs.csv: no two models of these jobs were measured together" sim --topology t.yaml --trace w.csv --physics full:pairs=pairs.csv
+expect 2 "pairs=pairs.csv: no two models of these jobs were measured together" \
+  experiment world.yaml --set HERE=.,WORLD=full:pairs=pairs.csv,SPEED=analytic --dry-run
 export SPEED=adaptive:new.weights
 expect 2 "name a folder by --out" experiment world.yaml --set HERE=.,WORLD=full --out /proc/none --quiet
 expect 0 "fifo" experiment world.yaml --set HERE=.,WORLD=full:network=flows,phases --dry-run

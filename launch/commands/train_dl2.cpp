@@ -11,6 +11,7 @@
 #include "launch/command_line/out_file.h"
 #include "launch/commands/learning.h"
 #include "launch/experiment/load_experiment.h"
+#include "launch/experiment/set_variables.h"
 #include "launch/wiring/wiring.h"
 #include "nets/weights.h"
 
@@ -18,8 +19,8 @@ namespace starling {
 namespace {
 
 struct Options {
-  std::string experiment, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
-                          update = "marginal", head = "shared", reward = "remaining";
+  std::string experiment, set, out = "dl2.weights", start, incumbent = "drf", without = "nothing",
+                               update = "marginal", head = "shared", reward = "remaining";
   std::uint32_t hidden = 32, batch = 256;
   Dl2TrainingOptions training;
   bool json = false, quiet = false;
@@ -100,7 +101,10 @@ int train(Options& o) {
   training.learn.marginal = o.update == "marginal";
   if (!o.quiet)
     training.say = [](const std::string& line) { std::fprintf(stderr, "%s\n", line.c_str()); };
-  auto experiment = load_experiment(o.experiment, simulated_policies());
+  const auto variables = read_variables(o.experiment, o.set);
+  if (!variables)
+    return bad_input(where + "--set: " + o.experiment + ": " + variables.error().message);
+  auto experiment = load_experiment(o.experiment, simulated_policies(), variables.value());
   if (!experiment) return bad_input(experiment.error().message);
   const auto world = Dl2World::make(std::move(experiment).value());
   if (!world) return bad_input(where + world.error().message);
@@ -127,6 +131,8 @@ void add_train_dl2(const Command& train_command) {
   constexpr std::uint32_t kMany = 1'000'000;
   command.option("--experiment", o->experiment, "FILE",
                  "its first topology, workload and load are the world; its seeds are never drawn");
+  command.option("--set", o->set, "NAME=VALUE[,..]",
+                 "values for ${NAME} in the experiment's file names, physics and speed");
   command.option("--out", o->out, "FILE", "the weights (default dl2.weights)");
   command.option("--start", o->start, "FILE", "weights to go on from, in the place of a warm-up");
   command.option("--incumbent", o->incumbent, "drf|optimus",

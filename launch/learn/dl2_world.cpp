@@ -24,6 +24,17 @@ Result<Dl2World> Dl2World::make(Experiment experiment) {
   if (!inputs) return inputs.error();
   Dl2World world(std::move(experiment), std::move(inputs).value());
   world.slot_ = kDl2Slot;
+  const auto drawn = world.jobs_of(world.largest_seed() + 1);
+  if (!drawn) return drawn.error();
+  const auto chooses = [](const TraceJob& job) {
+    return job.spec.max_workers > std::max(job.spec.min_workers, 1U) ||
+           job.spec.run.max_servers > 0;
+  };
+  if (std::ranges::none_of(drawn.value().jobs, chooses)) {
+    return {Errc::invalid, "no job of workload " + world.experiment_.workloads.front().name +
+                               " may run with another number of workers or parameter servers, so "
+                               "there is nothing to learn; give jobs that may, such as dl2-like's"};
+  }
   return world;
 }
 

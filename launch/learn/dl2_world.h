@@ -18,7 +18,8 @@ namespace starling {
 /// anew by each seed. Runs may go on side by side.
 class Dl2World {
  public:
-  /// `invalid`: the experiment's first workload is a file's, of which there are no other draws.
+  /// `invalid`: the experiment's first workload is a file's, of which there are no other draws, or
+  /// none of its jobs leaves anything to choose.
   [[nodiscard]] static Result<Dl2World> make(Experiment experiment);
 
   /// How long its slots are: kDl2Slot.

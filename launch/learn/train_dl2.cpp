@@ -5,6 +5,7 @@
 #include <memory>
 #include <thread>
 
+#include "base/counted.h"
 #include "base/short_number.h"
 #include "policies/dl2/dl2.h"
 #include "policies/dl2/dl2_imitation.h"
@@ -77,6 +78,14 @@ class Training {
     if (!shown) return shown.error();
     const auto held = examples(kHeld, options_.held_draws);
     if (!held) return held.error();
+    if (shown.value().empty() || held.value().empty()) {
+      return {Errc::invalid, "in " + counted(options_.warm_draws, "run") + " and " +
+                                 counted(options_.held_draws, "held-out one") + " " +
+                                 options_.incumbent +
+                                 " never gave a job a worker or server at a round, so there is "
+                                 "nothing to learn; give a world in which jobs share GPUs for "
+                                 "longer than a slot"};
+    }
     Rng rng = Rng(options_.seed).fork(kActorStream);
     const auto widths = Dl2Head::widths(shape_, Dl2Head::Kind::actor, options_.hidden);
     Dl2Head actor(shape_, Dl2Head::Kind::actor, TrainableMlp(widths, rng));

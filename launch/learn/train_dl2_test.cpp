@@ -87,5 +87,11 @@ TEST_CASE("draws of training are none of the experiment, and a file has no other
   CHECK(Dl2World::make(of_file).error().message.find("is a file's") != std::string::npos);
 }
 
+TEST_CASE("jobs that leave nothing to choose are refused") {
+  const auto rigid = Dl2World::make(small("generate: philly-like, jobs: 16"));
+  REQUIRE(!rigid.ok());
+  CHECK(rigid.error().message.find("no job of workload jobs may run with another number") == 0);
+}
+
 }  // namespace
 }  // namespace starling
