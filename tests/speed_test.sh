@@ -59,7 +59,7 @@ up_ready
 wait_for 10 'speed-0: what the speed model had learned: .*cut short; learning anew' flock/nodes/agent-0/log
 take_down
 
-# Truncated, foreign, one number that is none: a flock comes up all the same.
+# Truncated, foreign, one number that is none: what a flock has used goes bad, and it comes up all the same.
 head -c 20000 "$weights" >truncated.weights
 echo 'these are no weights' >foreign.weights
 python3 - "$weights" <<'PY'
@@ -68,23 +68,27 @@ data = bytearray(open(sys.argv[1], 'rb').read())
 data[-64:-60] = struct.pack('<f', float('nan'))
 open('nan.weights', 'wb').write(data)
 PY
+cp "$weights" used.weights
+bring_up learned:used.weights
+load 12
+take_down
 for bad in truncated foreign nan; do
   echo "-- $bad weights: the analytic model answers, counted and visible"
-  bring_up "learned:$bad.weights"
-  grep -q "speeds are told by the analytic model: .*$bad.weights" flock/nodes/agent-0/log || fail "$bad: the log is silent"
-  grep -q "$bad.weights" up.log || fail "$bad: up does not warn"
-  load 12
+  cp $bad.weights used.weights
+  : >flock/nodes/agent-0/log
+  up_ready
+  wait_for 10 'speeds are told by the analytic model: .*used.weights' flock/nodes/agent-0/log
   for _ in $(seq 80); do [ "$(of_top fallbacks)" -gt 0 ] && break; sleep 0.25; done
   [ "$(of_top fallbacks)" -gt 0 ] && [ "$(of_top model)" = analytic ] || fail "$bad: $("$starling" top)"
-  of_top trouble | grep -q "$bad.weights" || fail "$bad: trouble: $(of_top trouble)"
-  "$starling" top | grep -q "agent-0: speed model: .*$bad.weights" || fail "$bad: $("$starling" top)"
+  of_top trouble | grep -q used.weights || fail "$bad: trouble: $(of_top trouble)"
+  "$starling" top | grep -q 'agent-0: speed model: .*used.weights' || fail "$bad: $("$starling" top)"
   "$starling" jobs | grep -q running || fail "$bad: nothing runs"
   take_down
 done
 
 echo "-- a wrong choice is refused at once"
 rm -rf flock
-for wrong in guess learned: learned:nowhere.weights; do
+for wrong in guess learned: learned:nowhere.weights learned:truncated.weights learned:foreign.weights learned:nan.weights; do
   "$starling" up --topology v100.yaml --speed $wrong >up.log 2>&1
   [ $? -eq 2 ] && grep -q -- '--speed' up.log || fail "$wrong: $(cat up.log)"
 done

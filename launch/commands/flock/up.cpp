@@ -61,9 +61,7 @@ Result<std::string> usable_speed(const UpOptions& o) {
   if (!speed.file.empty()) {
     speed.file = std::filesystem::absolute(speed.file).lexically_normal();
     if (!std::filesystem::exists(speed.file)) return {Errc::invalid, speed.file + ": no such file"};
-    if (const Status good = check_speed_file(speed); !good.ok())
-      std::fprintf(stderr, "starling: %s; agents will ask the analytic model\n",
-                   good.error().message.c_str());
+    if (Status good = check_speed_file(speed); !good.ok()) return good.error();
   }
   return text_of(speed);
 }
