@@ -87,10 +87,13 @@ std::vector<std::string> RankReasons::explain(JobId job) const {
   const Reason& reason = at->second;
   const double longer = reason.rank - static_cast<double>(reason.jobs) * reason.aged;
   std::vector<std::string> lines{
-      formatted(
-          "policy: at %.0f s %.0f of the %zu jobs that shared what there was were at least as "
-          "long as it, of which %.0f s were expected to be left; it got ",
-          seconds(reason.at.time_since_epoch()), longer, reason.jobs, reason.left_s) +
+      formatted("policy: at %.0f s ", seconds(reason.at.time_since_epoch())) +
+      (reason.jobs == 1
+           ? std::string("no other job shared what there was with it")
+           : formatted("%.0f of the %zu jobs that shared what there was, itself one of them, were "
+                       "at least as long as it",
+                       longer, reason.jobs)) +
+      formatted("; %.0f s of it were expected to be left, and it got ", reason.left_s) +
       (reason.got.gpus > 0 ? gpus_of(reason.got.gpus, reason.got.type) : "none")};
   if (reason.aged > 0.005)
     lines.push_back(formatted("  for having waited it counts as if %.1f more were",

@@ -150,14 +150,22 @@ TEST_CASE("it says why a job has what it has, and what would have to change") {
   rig.submit(elastic_spec(8, 9000));
   rig.submit(elastic_spec(8, 80'000));
   rig.round();
-  CHECK(says(rig.why(0),
-             "3 of the 3 jobs that shared what there was were at least as long as it, "
-             "of which 1000 s were expected to be left; it got 8 GPUs of V100"));
+  CHECK(
+      says(rig.why(0),
+           "3 of the 3 jobs that shared what there was, itself one of them, were at least as long "
+           "as it; 1000 s of it were expected to be left, and it got 8 GPUs of V100"));
   CHECK(says(rig.why(0), "more GPUs would not make it faster"));
   CHECK(says(rig.why(2), "it got none"));
   CHECK(says(rig.why(2), "for 1 GPU of V100 each GPU more is worth"));
   CHECK(says(rig.why(2), "times as many jobs were at least as long as it"));
   CHECK(rig.policy->explain(JobId{7, 7}).empty());
+
+  RankRig alone(servers(1));
+  alone.submit(elastic_spec(8, 1000));
+  alone.round();
+  CHECK(says(alone.why(0),
+             "no other job shared what there was with it; 1000 s of it were expected to be left, "
+             "and it got 8 GPUs of V100"));
 }
 
 TEST_CASE("by default estimates are not looked at: jobs are as long as others of their kind were") {
