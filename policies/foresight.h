@@ -21,8 +21,9 @@ class Oracle {
   [[nodiscard]] virtual Left left(JobId job) const = 0;
 };
 
-/// A policy that must know what is to come, for upper bounds. Only a simulation can tell it, and
-/// only where one agent owns everything.
+/// A policy that can be told what is to come, for upper bounds. Only a simulation can tell it, only
+/// where one agent owns everything, and only if its facts say that it knows
+/// (`LengthSource::truth`).
 class Foresight {
  public:
   virtual ~Foresight() = default;

@@ -40,7 +40,8 @@ constexpr PolicyFacts kClairvoyant{
 // What an event of a roll-out costs, for budgets that users give in time: a policy reads no clock.
 constexpr double kEventsPerMs = 25;
 
-class SearchPolicy : public Policy, public QueueOrder {
+/// Of both: what is to come is told to the one whose facts say that it knows.
+class SearchPolicy final : public Policy, public QueueOrder, public Foresight {
  public:
   SearchPolicy(const SearchOptions& options, PlacementSystem base)
       : chooser_(options), policy_(std::move(base), &chooser_) {}
@@ -77,18 +78,11 @@ class SearchPolicy : public Policy, public QueueOrder {
     return policy_.restore(memory, origin);
   }
   [[nodiscard]] std::uint64_t learned() const noexcept override { return policy_.learned(); }
-
- protected:
-  SearchChooser chooser_;
+  void foresee(const Oracle& oracle) override { chooser_.foresee(oracle); }
 
  private:
+  SearchChooser chooser_;
   PlacementPolicy policy_;
-};
-
-class ClairvoyantPolicy final : public SearchPolicy, public Foresight {
- public:
-  using SearchPolicy::SearchPolicy;
-  void foresee(const Oracle& oracle) override { chooser_.foresee(oracle); }
 };
 
 /// It scores any place, so there is something to search. Nets do.
@@ -121,7 +115,6 @@ struct BaseOptions {
 };
 
 /// Over the base that is asked for.
-template <class Search>
 Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const PolicyRegistry& bases,
                                      const BaseOptions& given, SearchOptions options) {
   const bool marl = given.name == "marl", lif = given.name == "lif";
@@ -142,7 +135,7 @@ Result<std::unique_ptr<Policy>> over(const PolicyFacts& facts, const PolicyRegis
   // What a rule would do beyond the partition no roll-out plays.
   system.forwards_by_speed = marl;
   options.order = system.order;
-  return std::unique_ptr<Policy>(std::make_unique<Search>(options, std::move(base).value()));
+  return std::unique_ptr<Policy>(std::make_unique<SearchPolicy>(options, std::move(base).value()));
 }
 
 Duration read_again(OptionReader& reader) {
@@ -174,7 +167,7 @@ Result<std::unique_ptr<Policy>> make(OptionReader& reader, const PolicyRegistry&
   options.events = whole("events", static_cast<double>(options.events), 100, 1e9,
                          "of all roll-outs of a decision");
   if (budget > 0) options.events = static_cast<std::uint64_t>(budget * kEventsPerMs) + 1;
-  return over<SearchPolicy>(kFacts, bases, base, options);
+  return over(kFacts, bases, base, options);
 }
 
 Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader,
@@ -187,7 +180,7 @@ Result<std::unique_ptr<Policy>> make_clairvoyant(OptionReader& reader,
       reader.number("arrivals", 60, 0, 100'000, "jobs to come that a roll-out plays"));
   options.again = read_again(reader);
   options.events = ~0ULL >> 1U;
-  return over<ClairvoyantPolicy>(kClairvoyant, bases, base, options);
+  return over(kClairvoyant, bases, base, options);
 }
 
 }  // namespace

@@ -82,14 +82,14 @@ TEST_CASE("who declares to know no estimates decides the same without; the other
   }
 }
 
-TEST_CASE("who foresees declares it, and nobody else") {
+TEST_CASE("who declares that it knows the future can be told") {
   const PolicyRegistry policies = all_policies();
   for (const auto& [name, entry] : policies.entries()) {
     CAPTURE(name);
     const auto made = policies.make(name);
     REQUIRE(made.ok());
     const bool foresees = dynamic_cast<const Foresight*>(made.value().get()) != nullptr;
-    CHECK(foresees == (made.value()->facts().lengths == LengthSource::truth));
+    CHECK((foresees || made.value()->facts().lengths != LengthSource::truth));
     const PolicyVariant plain = variants_of(entry).front();
     CHECK_FALSE(words(plain.may).empty());
     CHECK_FALSE(words(plain.knows).empty());

@@ -322,12 +322,12 @@ Status World::Parts::start_agent(std::size_t agent) {
   if (!options.check) its.clock = &wall;
   node.endpoint.clear();
   std::unique_ptr<Policy> chosen = std::move(policy).value();
-  if (auto* seer = dynamic_cast<Foresight*>(chosen.get())) {
+  if (chosen->facts().lengths == LengthSource::truth) {
     if (options.agents > 1) {
       return {Errc::invalid, options.policy + " is an upper bound for one agent, not for " +
                                  std::to_string(options.agents)};
     }
-    seer->foresee(*oracle);
+    dynamic_cast<Foresight&>(*chosen).foresee(*oracle);
   }
   if (options.wrap_policy) {
     chosen = options.wrap_policy(config.me, std::move(chosen), [&node](Duration stall) {
