@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
-# starling_library(NAME [FOLDERS inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
+# starling_library(NAME [FOLDERS ALL|inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
 #   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
 #   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test; SLOW: that takes more than ten seconds.
+#   FOLDERS ALL: every inner folder that has no CMakeLists.txt of its own.
 #   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
 #   are IN_ORDER, a file of one includes only from it and from those before it.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
@@ -29,7 +30,16 @@ endfunction()
 function(starling_library name)
   cmake_parse_arguments(arg "IN_ORDER;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
-  foreach(folder ${arg_FOLDERS})
+  set(folders ${arg_FOLDERS})
+  if(arg_FOLDERS STREQUAL ALL)
+    file(GLOB folders CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */*.cpp)
+    list(TRANSFORM folders REPLACE "/[^/]*$" "")
+    list(REMOVE_DUPLICATES folders)
+    file(GLOB others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
+    list(TRANSFORM others REPLACE "/[^/]*$" "")
+    list(REMOVE_ITEM folders ${others})
+  endif()
+  foreach(folder ${folders})
     list(APPEND patterns ${folder}/*.cpp)
   endforeach()
   file(GLOB files CONFIGURE_DEPENDS ${patterns})

@@ -3,29 +3,37 @@
 
 #include "policies/registry.h"
 
+/// The policies of this library: each is a function add_NAME() somewhere below policies/. `tiresias`
+/// is both, by attained service and by Gittins index; `hadar` brings hadare, which forks jobs.
+// clang-format off
+#define STARLING_POLICIES(EACH) \
+  EACH(consolidate) \
+  EACH(dl2) \
+  EACH(drf) \
+  EACH(easy) \
+  EACH(elasticflow) \
+  EACH(fifo) \
+  EACH(gavel) \
+  EACH(hadar) \
+  EACH(lif) \
+  EACH(load_balance) \
+  EACH(meta_rl) \
+  EACH(optimus) \
+  EACH(pollux) \
+  EACH(rank) \
+  EACH(sia) \
+  EACH(sjf) \
+  EACH(smart_greedy) \
+  EACH(smd) \
+  EACH(srtf) \
+  EACH(tetris) \
+  EACH(tiresias)
+// clang-format on
+
 namespace starling {
 
-// One function per policy of this library, in its own file; registry.cpp calls them all.
-void add_fifo(PolicyRegistry& registry);
-void add_sjf(PolicyRegistry& registry);
-void add_srtf(PolicyRegistry& registry);
-void add_load_balance(PolicyRegistry& registry);
-void add_consolidate(PolicyRegistry& registry);
-void add_easy(PolicyRegistry& registry);
-void add_tiresias(PolicyRegistry& registry);  ///< both: by attained service, by Gittins index
-void add_gavel(PolicyRegistry& registry);
-void add_drf(PolicyRegistry& registry);
-void add_optimus(PolicyRegistry& registry);
-void add_sia(PolicyRegistry& registry);
-void add_smd(PolicyRegistry& registry);
-void add_dl2(PolicyRegistry& registry);
-void add_elasticflow(PolicyRegistry& registry);
-void add_hadar(PolicyRegistry& registry);  ///< with hadare, which forks jobs
-void add_pollux(PolicyRegistry& registry);
-void add_tetris(PolicyRegistry& registry);
-void add_rank(PolicyRegistry& registry);
-void add_lif(PolicyRegistry& registry);
-void add_smart_greedy(PolicyRegistry& registry);
-void add_meta_rl(PolicyRegistry& registry);
+#define STARLING_DECLARE_POLICY(name) void add_##name(PolicyRegistry& registry);
+STARLING_POLICIES(STARLING_DECLARE_POLICY)
+#undef STARLING_DECLARE_POLICY
 
 }  // namespace starling

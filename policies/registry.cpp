@@ -107,27 +107,9 @@ Result<PlacementSystem> PolicyRegistry::make_placement(const std::string& name,
 
 PolicyRegistry make_policy_registry() {
   PolicyRegistry registry;
-  add_fifo(registry);
-  add_sjf(registry);
-  add_srtf(registry);
-  add_load_balance(registry);
-  add_consolidate(registry);
-  add_easy(registry);
-  add_tiresias(registry);
-  add_gavel(registry);
-  add_drf(registry);
-  add_optimus(registry);
-  add_sia(registry);
-  add_smd(registry);
-  add_dl2(registry);
-  add_elasticflow(registry);
-  add_hadar(registry);
-  add_pollux(registry);
-  add_tetris(registry);
-  add_rank(registry);
-  add_lif(registry);
-  add_smart_greedy(registry);
-  add_meta_rl(registry);
+#define STARLING_ADD_POLICY(name) add_##name(registry);
+  STARLING_POLICIES(STARLING_ADD_POLICY)
+#undef STARLING_ADD_POLICY
   return registry;
 }
 
