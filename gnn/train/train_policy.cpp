@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/rng.h"
@@ -56,10 +57,10 @@ class Training {
       const bool better = value.value() < before;
       if (better) out.weights = std::move(made).value();
       out.validation.push_back(std::min(before, value.value()));
-      log_ << "{\"stage\": " << stage_ << ", \"name\": \"" << name_of(options_.stages[stage_])
-           << "\", \"validation\": " << value.value()
-           << ", \"kept\": " << (better ? "true" : "false") << ", \"seconds\": " << elapsed() << "}"
-           << std::endl;
+      write({{"name", name_of(options_.stages[stage_])},
+             {"validation", value.value()},
+             {"kept", better},
+             {"seconds", elapsed()}});
       out.weights.notes["hash"] = options_.hash;
       out.weights.notes["validation"] = std::to_string(out.validation.back());
       if (Status s = save(checkpoint(stage_), out.weights); !s.ok()) return s.error();
@@ -198,6 +199,13 @@ class Training {
     return done();
   }
 
+  /// A line of train.jsonl, of this stage.
+  void write(const nlohmann::ordered_json& record) {
+    nlohmann::ordered_json line{{"stage", stage_}};
+    line.update(record);
+    log_ << line.dump() << std::endl;
+  }
+
   Result<double> validate(const Weights& weights) {
     const auto rows = for_all(
         processes_, options_.threads, validation_.size(), [&](std::size_t i) -> Result<Row> {
@@ -209,8 +217,7 @@ class Training {
     double sum = 0;
     for (std::size_t i = 0; i < validation_.size(); ++i) {
       const double log_jct = rows.value()[i].front();
-      log_ << "{\"stage\": " << stage_ << ", \"validation\": \"" << validation_[i].name
-           << "\", \"log jct\": " << log_jct << "}\n";
+      write({{"validation", validation_[i].name}, {"log_jct", log_jct}});
       sum += log_jct;
     }
     return sum / static_cast<double>(std::max<std::size_t>(1, validation_.size()));
@@ -265,10 +272,7 @@ class Training {
     options.seed = options_.seed;
     if (target == FitPolicyOptions::cost) {
       const std::vector<float> spread = spreads(seen);
-      if (!spread.empty()) {
-        log_ << "{\"stage\": " << stage_ << ", \"spread h\": [" << spread[0] << ", " << spread[1]
-             << ", " << spread[2] << "]}" << std::endl;
-      }
+      if (!spread.empty()) write({{"spread_h", spread}});
     }
     options.progress = [&](std::uint32_t epoch, double loss) {
       say(0.8 + 0.2 * epoch / options.epochs, "fitting, loss " + std::to_string(loss));
@@ -276,9 +280,10 @@ class Training {
     auto fitted = fit_policy(options_.system, start, seen, options);
     if (!fitted) return fitted.error();
     const FittedPolicy& f = fitted.value();
-    log_ << "{\"stage\": " << stage_ << ", \"decisions\": " << f.decisions << ", \"loss\": ["
-         << f.loss_before << ", " << f.loss << "], \"best taken\": [" << f.right_before << ", "
-         << f.right << "], \"seconds\": " << elapsed() << "}" << std::endl;
+    write({{"decisions", f.decisions},
+           {"loss", {f.loss_before, f.loss}},
+           {"best_taken", {f.right_before, f.right}},
+           {"seconds", elapsed()}});
     return std::move(fitted).value().weights;
   }
 
@@ -328,8 +333,7 @@ class Training {
     options.processes = &processes_;
     options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](std::uint32_t generation, double log_jct) {
-      log_ << "{\"stage\": " << stage_ << ", \"generation\": " << generation
-           << ", \"log jct\": " << log_jct << ", \"seconds\": " << elapsed() << "}" << std::endl;
+      write({{"generation", generation}, {"log_jct", log_jct}, {"seconds", elapsed()}});
       say(static_cast<double>(generation + 1) / options.generations,
           "generation " + std::to_string(generation + 1) + ", log JCT " + std::to_string(log_jct));
     };
@@ -343,13 +347,17 @@ class Training {
     options.processes = &processes_;
     options.progress = {checkpoint(stage_, "progress"), options_.hash, options_.resume};
     options.report = [&](const ActorCriticOptions::Report& r) {
-      log_ << "{\"stage\": " << stage_ << ", \"iteration\": " << r.iteration
-           << ", \"log jct\": " << r.log_jct << ", \"agreement\": " << r.agreement
-           << ", \"entropy\": " << r.entropy << ", \"critic error\": " << r.critic_error
-           << ", \"explained\": " << r.explained << ", \"divergence\": " << r.divergence
-           << ", \"clipped\": " << r.clipped << ", \"decisions\": " << r.decisions
-           << ", \"scenarios\": " << r.scenarios << ", \"seconds\": " << elapsed() << "}"
-           << std::endl;
+      write({{"iteration", r.iteration},
+             {"log_jct", r.log_jct},
+             {"agreement", r.agreement},
+             {"entropy", r.entropy},
+             {"critic_error", r.critic_error},
+             {"explained", r.explained},
+             {"divergence", r.divergence},
+             {"clipped", r.clipped},
+             {"decisions", r.decisions},
+             {"scenarios", r.scenarios},
+             {"seconds", elapsed()}});
       say(static_cast<double>(r.iteration + 1) / options.iterations,
           "iteration " + std::to_string(r.iteration + 1) + ", log JCT " +
               std::to_string(r.log_jct));

@@ -8,11 +8,11 @@ $('subtitle').textContent = `${count(stages.length)} stage${stages.length === 1 
 addRow($('stages'), ['stage', 'what', 'iterations', 'last JCT', 'validation', 'kept', 'after'], 'th');
 const meanOf = (values) => values.length === 0 ? null : values.reduce((a, b) => a + b, 0) / values.length;
 for (const s of stages) {
-  const last = meanOf(points(s).slice(-5).map((p) => p['log jct']));
+  const last = meanOf(points(s).slice(-5).map((p) => p.log_jct));
   addRow($('stages'), [s.stage, s.name, count(points(s).length), change(last), change(s.validation), s.kept === null ? '–' : s.kept ? 'yes' : 'no', time(s.seconds)]);
 }
 
-const fits = stages.flatMap((s) => s.fits.map((f) => [s.stage, count(f.decisions), ...f.loss.map((x) => x.toFixed(4)), ...f['best taken'].map(percent)]));
+const fits = stages.flatMap((s) => s.fits.map((f) => [s.stage, count(f.decisions), ...f.loss.map((x) => x.toFixed(4)), ...f.best_taken.map(percent)]));
 $('fits-card').hidden = fits.length === 0;
 addRow($('fits'), ['stage', 'decisions', 'loss before', 'after', 'best taken before', 'after'], 'th');
 for (const fit of fits) addRow($('fits'), fit);
@@ -21,7 +21,7 @@ const names = [...new Set(stages.flatMap((s) => s.runs.map((r) => r.name)))];
 $('runs-card').hidden = names.length === 0;
 addRow($('runs'), ['runs', ...stages.map((s) => `stage ${s.stage}`)], 'th');
 for (const name of names) {
-  addRow($('runs'), [name, ...stages.map((s) => change(meanOf(s.runs.filter((r) => r.name === name).map((r) => r['log jct']))))]);
+  addRow($('runs'), [name, ...stages.map((s) => change(meanOf(s.runs.filter((r) => r.name === name).map((r) => r.log_jct))))]);
 }
 
 finish(() => {
@@ -38,13 +38,13 @@ finish(() => {
   choose($('stage-choice'), shown.map((s) => `stage ${s.stage}: ${s.name}`), (i) => {
     const s = shown[i], critic = points(s)[0].entropy !== undefined;
     const parts = (values) => values.map(([x, log]) => [x, Math.expm1(log)]);
-    draw('jct', lines(s, [{name: 'of an iteration', dots: true, data: parts(of(s, 'log jct'))},
-      {name: 'mean of neighbours', data: parts(smooth(of(s, 'log jct')))}], signed));
+    draw('jct', lines(s, [{name: 'of an iteration', dots: true, data: parts(of(s, 'log_jct'))},
+      {name: 'mean of neighbours', data: parts(smooth(of(s, 'log_jct')))}], signed));
     $('critic-card').hidden = !critic;
     if (!critic) return;
     const small = (x) => x.toPrecision(3);
     draw('entropy', lines(s, [{name: 'entropy', data: of(s, 'entropy')}], small));
-    draw('critic', lines(s, [{name: 'error', data: of(s, 'critic error')}, {name: 'explained', right: true, data: of(s, 'explained')}], small));
+    draw('critic', lines(s, [{name: 'error', data: of(s, 'critic_error')}, {name: 'explained', right: true, data: of(s, 'explained')}], small));
     draw('agreement', lines(s, [{name: 'cosine', data: of(s, 'agreement')}], small));
     draw('steps', lines(s, [{name: 'divergence', data: of(s, 'divergence')}, {name: 'clipped', right: true, data: of(s, 'clipped')}], small));
   });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/report/training_page.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
 
 #include "launch/report/page.h"
 
@@ -24,6 +26,17 @@ Json& stage_of(std::map<std::uint32_t, Json>& stages, std::uint32_t number) {
   return at->second;
 }
 
+/// Logs of earlier versions have spaces in their keys.
+Json with_present_keys(const Json& record) {
+  Json out = Json::object();
+  for (const auto& [key, value] : record.items()) {
+    std::string name = key;
+    std::ranges::replace(name, ' ', '_');
+    out[name] = value;
+  }
+  return out;
+}
+
 /// Throws where a record has not what it should.
 void read_record(const Json& record, std::map<std::uint32_t, Json>& stages) {
   Json& stage = stage_of(stages, record.at("stage").get<std::uint32_t>());
@@ -33,7 +46,7 @@ void read_record(const Json& record, std::map<std::uint32_t, Json>& stages) {
     Json point{{"at", record[counter].get<std::uint64_t>() + 1}};
     for (const auto& [key, value] : record.items())
       if (key != "stage" && key != counter) point[key] = value.get<double>();
-    static_cast<void>(point.at("log jct"));
+    static_cast<void>(point.at("log_jct"));
     // After a resumed run an iteration may stand there twice: the later one counts.
     Json& all = stage["iterations"];
     while (!all.empty() && all.back()["at"] >= point["at"]) all.erase(all.size() - 1);
@@ -48,10 +61,10 @@ void read_record(const Json& record, std::map<std::uint32_t, Json>& stages) {
     stage["kept"] = record.at("kept").get<bool>();
   } else if (record.contains("validation")) {
     stage["runs"].push_back({{"name", record["validation"].get<std::string>()},
-                             {"log jct", record.at("log jct").get<double>()}});
+                             {"log_jct", record.at("log_jct").get<double>()}});
   } else if (record.contains("loss")) {
     Json fit{{"decisions", record.at("decisions").get<std::uint64_t>()}};
-    for (const char* pair : {"loss", "best taken"})
+    for (const char* pair : {"loss", "best_taken"})
       fit[pair] = {record.at(pair).at(0).get<double>(), record.at(pair).at(1).get<double>()};
     stage["fits"].push_back(std::move(fit));
   }
@@ -66,7 +79,7 @@ Result<std::string> training_json(const std::string& log) {
   for (std::size_t number = 1; std::getline(in, line); ++number) {
     if (line.empty() || in.eof()) continue;  // a line that is still being written
     try {
-      read_record(Json::parse(line), stages);
+      read_record(with_present_keys(Json::parse(line)), stages);
     } catch (const Json::exception& error) {
       return {Errc::invalid, "line " + std::to_string(number) +
                                  " is no record of training: " + std::string(error.what())};
@@ -94,7 +107,7 @@ std::string training_text(const std::string& json) {
     std::snprintf(text, sizeof text, "%5u  %-13s  %10zu  %15s  %10s  %s\n",
                   stage.at("stage").get<std::uint32_t>(),
                   stage.at("name").get<std::string>().c_str(), points.size(),
-                  change(points.empty() ? Json() : points.back().at("log jct")).c_str(),
+                  change(points.empty() ? Json() : points.back().at("log_jct")).c_str(),
                   change(stage.at("validation")).c_str(),
                   stage.at("kept").is_null()     ? "-"
                   : stage.at("kept").get<bool>() ? "yes"

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/hash.h"
@@ -145,18 +146,15 @@ int policy(const PolicyOptions& o, const std::string& data, const std::string& d
   weights.notes["config"] = config.text;
   if (const auto saved = starling::save_weights(out, weights); !saved)
     return fail(saved.error(), kWorkFailed);
-  std::string text = o.json ? "{\"weights\": \"" + out + "\", \"validation\": [" : "";
-  for (std::size_t i = 0; i < trained.value().validation.size(); ++i) {
-    const double value = trained.value().validation[i];
-    if (o.json) {
-      text += (i > 0 ? ", " : "") + std::to_string(value);
-    } else {
-      text += "after stage " + std::to_string(i) + ": log JCT against the baseline " +
-              std::to_string(value) + "\n";
-    }
+  const std::vector<double>& reached = trained.value().validation;
+  if (o.json) {
+    const nlohmann::ordered_json said{{"weights", out}, {"validation", reached}};
+    std::puts(said.dump().c_str());
+    return 0;
   }
-  text += o.json ? "]}\n" : out + ": written\n";
-  std::fputs(text.c_str(), stdout);
+  for (std::size_t i = 0; i < reached.size(); ++i)
+    std::printf("after stage %zu: log JCT against the baseline %f\n", i, reached[i]);
+  std::printf("%s: written\n", out.c_str());
   return 0;
 }
 
