@@ -54,7 +54,8 @@ TEST_CASE("a wrong name lists the names and guesses") {
   const std::string message = refusal("fito", Errc::not_found);
   CHECK(says(message, "did you mean 'fifo'?"));
   std::string names;
-  for (const auto& [name, entry] : make_policy_registry().entries())
+  const PolicyRegistry registry = make_policy_registry();
+  for (const auto& [name, entry] : registry.entries())
     names += (names.empty() ? "" : ", ") + name;
   CHECK(says(names, "tiresias-gittins, tiresias-las"));
   CHECK(says(message, "there are: " + names));
