@@ -86,7 +86,7 @@ Status enter_background() {
 
 Status background_ready(const std::filesystem::path& file) {
   if (waiting < 0) return done();
-  if (const Status opened = write_to(file); !opened.ok()) return opened;
+  if (Status opened = write_to(file); !opened.ok()) return opened;
   const std::lock_guard lock(log_mutex);
   log_as("up");
   log_file = file;

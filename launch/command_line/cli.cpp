@@ -34,7 +34,7 @@ std::string full_name(const CLI::App& app) {
                                      : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-std::string spaced(std::string name) {
+std::string spaced(const std::string& name) {
   const std::string prefix = "starling ";
   return name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
 }

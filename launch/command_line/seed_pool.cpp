@@ -115,6 +115,7 @@ Status SeedPool::run(std::uint64_t first, std::uint64_t count) const {
   std::vector<char> buffer(1U << 16U);
   for (std::size_t alive = workers.size(); alive > 0;) {
     std::vector<pollfd> fds;
+    fds.reserve(workers.size());
     for (const Worker& worker : workers) fds.push_back({worker.from, POLLIN, 0});
     const int ready = poll(fds.data(), fds.size(), waits ? kLook_ms : -1);
     if (ready < 0 && errno != EINTR)
