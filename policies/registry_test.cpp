@@ -55,8 +55,7 @@ TEST_CASE("a wrong name lists the names and guesses") {
   CHECK(says(message, "did you mean 'fifo'?"));
   std::string names;
   const PolicyRegistry registry = make_policy_registry();
-  for (const auto& [name, entry] : registry.entries())
-    names += (names.empty() ? "" : ", ") + name;
+  for (const auto& [name, entry] : registry.entries()) names += (names.empty() ? "" : ", ") + name;
   CHECK(says(names, "tiresias-gittins, tiresias-las"));
   CHECK(says(message, "there are: " + names));
   CHECK(!says(refusal("quantum-annealing", Errc::not_found), "did you mean"));
