@@ -101,7 +101,7 @@ Status note_outlived(const DaemonParts& host, const Node& node, Incarnation life
   STARLING_CHECK(node.outlived().has_value());
   const Outlived& outlived = *node.outlived();
   const Told told = told_by(host, outlived, written);
-  if (const Status noted = write_told(host.state, told); !noted.ok()) return noted;
+  if (Status noted = write_told(host.state, told); !noted.ok()) return noted;
   return {Errc::invalid, old_copy_text(host.me, host.deployment.dir, life, written, told)};
 }
 
@@ -143,7 +143,7 @@ Status serve(Node& node, const ScaledClock& clock, Housekeeping house) {
     const bool silent = !node.may_speak(clock.now());
     if (silent) std::this_thread::sleep_for(kSilentPause);
     if (silent || machine.now() >= next_keep) {
-      if (const Status mine = house.keep(); !mine.ok()) return mine;
+      if (Status mine = house.keep(); !mine.ok()) return mine;
       next_keep = later(machine.now(), kSlice);
     }
     if (machine.now() >= next_pulse) {

@@ -181,7 +181,7 @@ Status SeatLife::keep(const Node& node, const std::atomic<bool>& wanted,
   if (wanted) return {Errc::busy, "the host that should serve it asks for it"};
   if (!local_ && out_of_reach_.look(executors, machine_clock().now()))
     return {Errc::expired, "most of its executors are reached by others, and not from here"};
-  const Status kept = keep_partition(partition_);
+  Status kept = keep_partition(partition_);
   if (!kept.ok() || local_ || !node.outlived()) return kept;
   if (!doubted_.for_sure(machine_clock().now(), partition_.authority->holds_for(partition_.mine)))
     return kept;

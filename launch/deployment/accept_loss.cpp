@@ -90,7 +90,7 @@ Status replace_journal(const fs::path& journal, const std::vector<Record>& recor
     options.first = first;
     auto opened = SqliteJournal::open(fresh, options);
     if (!opened) return opened.error();
-    if (const Status written = opened.value()->append(records); !written.ok()) return written;
+    if (Status written = opened.value()->append(records); !written.ok()) return written;
   }
   // Closed, so all of it is in one file. The old log goes before the new file comes: it must never
   // be played into that.

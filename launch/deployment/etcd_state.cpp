@@ -63,7 +63,7 @@ Result<EtcdAccess> keep_etcd_files(const EtcdAccess& access, const fs::path& dir
   const auto keep = [&](const std::string& from, const char* name, bool secret,
                         std::string& as) -> Status {
     if (from.empty()) return done();
-    if (const Status made = make_folder(dir / kEtcdFolder, 0700); !made.ok()) return made;
+    if (Status made = make_folder(dir / kEtcdFolder, 0700); !made.ok()) return made;
     const auto text = secret ? read_secret(from) : read_text(from);
     if (!text) return text.error();
     as = std::string(kEtcdFolder) + "/" + name;

@@ -58,11 +58,11 @@ Status remove_nodes(const fs::path& dir, const std::vector<std::string>& nodes,
   for (const std::string& node : nodes) {
     const fs::path folder = dir / "nodes" / node;
     if (!is_folder(folder)) continue;
-    if (const Status s = remove_names(folder, node_file_names()); !s.ok()) return s;
-    if (const Status s = remove_empty(folder, "nodes/" + node + "/", left); !s.ok()) return s;
+    if (Status s = remove_names(folder, node_file_names()); !s.ok()) return s;
+    if (Status s = remove_empty(folder, "nodes/" + node + "/", left); !s.ok()) return s;
   }
   std::vector<std::string> others;
-  if (const Status s = remove_empty(dir / "nodes", "nodes/", others); !s.ok()) return s;
+  if (Status s = remove_empty(dir / "nodes", "nodes/", others); !s.ok()) return s;
   for (const std::string& other : others) {
     const auto inside = [&](const std::string& file) { return file.starts_with(other + "/"); };
     if (std::none_of(left.begin(), left.end(), inside)) left.push_back(other);
@@ -93,7 +93,7 @@ const std::vector<std::string>& node_file_names() {
 Status make_flock_folder(const fs::path& dir) {
   std::error_code ignored;
   const bool there = fs::exists(dir, ignored);
-  if (const Status safe = make_safe_folder(dir); !safe.ok()) return safe;
+  if (Status safe = make_safe_folder(dir); !safe.ok()) return safe;
   return there ? done() : note_own_folder(dir);
 }
 

@@ -100,7 +100,7 @@ Status copy_state(const fs::path& flock, const fs::path& to, const DeployedNode&
   std::error_code failed;
   if (!fs::exists(from, failed)) return done();
   const fs::path copy = to / state_of(node.name);
-  if (const Status made = make_folder(copy, 0700); !made.ok()) return made;
+  if (Status made = make_folder(copy, 0700); !made.ok()) return made;
   BackedUp::Node entry{node.name};
   if (journal && fs::exists(from / "journal.db", failed)) {
     const auto last = back_up_journal(from / "journal.db", copy / "journal.db");
@@ -132,7 +132,7 @@ Status write_manifest(const fs::path& dir, BackedUp& out) {
     files.push_back({{"path", path.lexically_relative(dir).string()},
                      {"bytes", fs::file_size(path)},
                      {"hash", hash.value()}});
-    if (const Status synced = make_durable(path); !synced.ok()) return synced;
+    if (Status synced = make_durable(path); !synced.ok()) return synced;
   }
   for (const BackedUp::Node& node : out.nodes)
     nodes.push_back({{"name", node.name}, {"records", node.records}, {"life", node.life}});

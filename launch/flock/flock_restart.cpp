@@ -82,7 +82,7 @@ Status restart_here(const Deployment& flock, const std::vector<std::string>& nam
     const Instant began = Session::now();
     const auto before = process_of(flock, name);
     if (before) ::kill(*before, SIGUSR1);
-    if (const Status s = wait_for_next(flock, name, before.value_or(0)); !s.ok()) return s;
+    if (Status s = wait_for_next(flock, name, before.value_or(0)); !s.ok()) return s;
     if (const Status s = flock_is_well(flock); !s.ok())
       return {s.error().code, name + ": " + s.error().message};
     tell(name, seconds(Session::now() - began));

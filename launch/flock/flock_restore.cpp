@@ -78,7 +78,7 @@ Status mark_old_copies(const fs::path& fresh, const fs::path& before, Restored& 
     if (!state) return state.error();
     Told told{Incarnation{node.life}, written.value_or(0), "the backup of " + restored.backup.made,
               true};
-    if (const Status noted = write_told(state.value(), told); !noted.ok()) return noted;
+    if (Status noted = write_told(state.value(), told); !noted.ok()) return noted;
     restored.old_copies.push_back(node.name);
   }
   return done();

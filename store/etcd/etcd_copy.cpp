@@ -129,7 +129,7 @@ class Checker {
     const char* const slash = std::from_chars(key.data() + kPartition.size(), last, number).ptr;
     if (slash == last || *slash != '/') return {Errc::invalid, "'" + key + "' is no key of ours"};
     if (const PartitionId p{number}; !now_ || *now_ != p) {
-      if (const Status whole = finish(); !whole.ok()) return whole;
+      if (Status whole = finish(); !whole.ok()) return whole;
       now_ = p;
     }
     const std::string name(slash + 1, last);
@@ -158,7 +158,7 @@ class Checker {
   Status finish() {
     if (!now_) return done();
     if (reader_) {
-      if (const Status whole = reader_->finish(end_); !whole.ok()) return whole;
+      if (Status whole = reader_->finish(end_); !whole.ok()) return whole;
     }
     EtcdCopy::Partition& found = partitions_[*now_];
     found.position = (generation_ << kEtcdGenerationBits) + records_.size();
@@ -279,14 +279,14 @@ Status copy_to_etcd(const EtcdAddress& flock, const fs::path& file,
   };
   const auto put = read_copy(file, [&](const std::string& key, std::string value) -> Status {
     if (bytes + value.size() > kBytes || ops.size() >= kOps) {
-      if (const Status written = flush(); !written.ok()) return written;
+      if (Status written = flush(); !written.ok()) return written;
     }
     bytes += value.size();
     ops.push_back(EtcdOp::put(root + key, std::move(value)));
     return done();
   });
   if (!put) return put.error();
-  if (const Status written = flush(); !written.ok()) return written;
+  if (Status written = flush(); !written.ok()) return written;
   ops = more;
   ops.push_back(EtcdOp::erase(unfinished));
   return flush();

@@ -58,7 +58,7 @@ bool EtcdJournal::State::is_writing() {
 Status EtcdJournal::State::write_next() {
   Compaction& c = *compaction;
   if (c.under_way.valid()) {
-    if (const Status written = c.under_way.get(); !written.ok()) return written;
+    if (Status written = c.under_way.get(); !written.ok()) return written;
   }
   std::string batch;
   while (c.written < c.records.size() && batch.size() < kEtcdEntryBytes) {

@@ -82,7 +82,7 @@ Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
     if (!first) return passed_on(first.error());
     const std::int64_t revision = first.value().revision;
     std::uint64_t asked = first.value().entries.size();
-    if (const Status taken = take(first.value()); !taken.ok()) return taken;
+    if (Status taken = take(first.value()); !taken.ok()) return taken;
     std::deque<std::future<Result<EtcdPage>>> coming;
     const auto ask = [&](EtcdCalls& way) {
       const std::uint64_t from = std::exchange(asked, asked + static_cast<std::uint64_t>(limit));
@@ -102,12 +102,12 @@ Status EtcdJournal::State::read_entries(std::vector<Record>& records) {
       more = more && !page.value().entries.empty();
       if (more) ask(*now);
       std::swap(now, next);
-      if (const Status taken = take(page.value()); !taken.ok()) return taken;
+      if (Status taken = take(page.value()); !taken.ok()) return taken;
     }
     if (first.value().more) {  // there may be more behind a gap that is longer than a page
       const auto rest = client.range(etcd_entry_key(keys, generation, asked), behind(prefix), 1);
       if (!rest) return passed_on(rest.error());
-      if (const Status taken = take(rest.value()); !taken.ok()) return taken;
+      if (Status taken = take(rest.value()); !taken.ok()) return taken;
     }
     const Status whole = reader.finish(end);
     return whole.ok() ? whole : Status(error(Errc::invalid, whole.error().message));

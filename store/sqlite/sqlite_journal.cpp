@@ -118,7 +118,7 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   if (!run("PRAGMA wal_checkpoint(TRUNCATE)")) return unusable("take over its log");
   if (fresh) {
     if (options.first > 1) next_seq = static_cast<std::int64_t>(options.first);
-    if (const Status fits = check_head(true); !fits.ok()) return fits;
+    if (Status fits = check_head(true); !fits.ok()) return fits;
     const std::string sql = std::string("BEGIN;") + kSchema +
                             "UPDATE meta SET value=" + std::to_string(next_seq) + ";" + kHasHead +
                             "PRAGMA application_id=" + std::to_string(kApplicationId) + ";" +
