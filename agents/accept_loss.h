@@ -17,8 +17,8 @@ namespace starling {
 /// attempt is open fails when that attempt is over wherever it had a share. `why` becomes the last
 /// words of those that failed.
 ///
-/// One that was only offered is left to the home that it was offered to if that `has` it, or nobody
-/// can say. Else it fails: where both went back to one moment it would be nobody's job.
+/// One that was only offered is left to the home that it was offered to if that `has` it, or it
+/// cannot be told. Else it fails: where both went back to one moment no home would have it.
 ///
 /// What ran here for other homes stays: they are asked about it, as in every new life. What
 /// executors run of jobs that the journal does not know is ended by the same question.

@@ -19,7 +19,7 @@ struct Asker {
 
 /// Makes a job that `by` submits that of the user behind the key, whatever it said: it will run as
 /// that user. Only who is root may submit for others, as it could become them anyway. `only_user`:
-/// the one that the executors can run jobs as; empty: anybody. `invalid` says why nobody may.
+/// the one that the executors can run jobs as; empty: any user. `invalid` says why none may.
 [[nodiscard]] Status sign(JobSpec& spec, const Asker& by, const std::string& only_user);
 
 /// Empty if `by` may end or change the job; else one sentence that says why not.

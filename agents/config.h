@@ -37,7 +37,7 @@ struct Timers {
   Duration retry_min = std::chrono::milliseconds(100);
   Duration retry_max = std::chrono::seconds(5);
   Duration kill_grace = std::chrono::seconds(10);
-  Duration orphan = std::chrono::seconds(300);       ///< an executor ends what it can report to nobody
+  Duration orphan = std::chrono::seconds(300);       ///< an executor ends what no agent hears of
   Duration late = std::chrono::seconds(30);          ///< so late a frame, or a note of when one came, may be
   Duration gpu_quiet = std::chrono::seconds(60);     ///< a GPU that was bad must have been well for so long
   Duration report = Duration::max();                 ///< executors tell speeds so often where no heartbeat does it
@@ -86,7 +86,7 @@ struct AgentConfig {
   /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job has waited: figures
   /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
-  /// fingerprint_in() of what this node has read; 0: it is compared with nobody's.
+  /// fingerprint_in() of what this node has read; 0: it is compared with none.
   std::uint64_t topology = 0;
   /// The only user that executors can run jobs as, because they are not root's processes; empty: any.
   std::string only_user;

@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Who owns a partition, and by which fencing token. Epoch 0: nobody ever did.
+/// Who owns a partition, and by which fencing token. Epoch 0: no agent ever did.
 struct Ownership {
   PartitionId partition;
   Epoch epoch;

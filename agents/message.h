@@ -238,9 +238,9 @@ struct Killed { AttemptId attempt; Duration served{0}; };    ///< confirmed: no 
 /// Every rank of the attempt on this executor (or, told to the home, in this partition) has ended.
 struct Exited { AttemptId attempt; PartitionId partition; ExitStatus exit; Duration served{0}; };
 struct ExitedAck { AttemptId attempt; PartitionId partition; };
-/// `rate`: measured speed as a part of that alone on the best placement of the size asked for; 0: nobody measured it.
-/// Since protocol 5, 0 where it is not said: `noise`, the gradient noise scale in samples; `batch`, samples of one
-/// step of all workers.
+/// `rate`: measured speed as a part of that alone on the best placement of the size asked for; 0:
+/// it was not measured. Since protocol 5, 0 where it is not said: `noise`, the gradient noise scale
+/// in samples; `batch`, samples of one step of all workers.
 struct Progress {
   AttemptId attempt; Duration served{0}; double rate = 0; double noise = 0; std::uint32_t batch = 0;
   static constexpr double kMostNoise = 1e15;
@@ -275,7 +275,7 @@ struct DrainState {
 
 // --- Since protocol 3 ------------------------------------------------------------------------------
 /// A client asks for a page of what an attempt has printed on a server: the owner of that partition, who passes it on to
-/// the executor with `client` set. Nobody remembers it; who gets no answer asks again.
+/// the executor with `client` set. It is not remembered; who gets no answer asks again.
 struct ReadOutput {
   AttemptId attempt; ServerId server; NodeId client;
   std::uint64_t file = 0;      ///< from an earlier page; 0: from the beginning of what there is
@@ -297,7 +297,7 @@ struct OutputPage {
 // --- Since protocol 4 ------------------------------------------------------------------------------
 /// What the sender knows of partitions, its own and others, where a flock is too large for everybody to
 /// tell everybody. Of each the newest version wins, whoever says it; nothing safe depends on it, and the
-/// epoch of another's is nobody's word.
+/// epoch of another's counts for nothing.
 struct Digests {
   struct Word {
     Digest digest;

@@ -65,8 +65,8 @@ struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; }
 /// Its processes are being stopped. `exit`: how it has ended, whatever becomes of those that are left.
 struct ProcessStopping { AttemptId attempt; ExitStatus exit; };
 struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed
-/// Somebody could have been told of its end, at that time of a clock that goes on over all lives (ExecutorConfig). Now
-/// and then.
+/// An agent could have been told of its end, at that time of a clock that goes on over all lives
+/// (ExecutorConfig). Now and then.
 struct ProcessWanted { AttemptId attempt; Duration at{0}; };
 
 /// The latest life of another agent, or of an agent's own executor, that this node heard, and how far its journal had
@@ -82,7 +82,7 @@ struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< b
 struct JobsArchived { std::uint64_t chunk = 0, bytes = 0; Duration at{-1}; std::vector<JobId> jobs, came; };
 struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for who is owed an answer
 struct OffersOwed { std::vector<JobId> jobs; };           ///< over and forgotten, and perhaps still on offer somewhere
-struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; nobody offers them any more
+struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; they are offered no more
 /// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.
 struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0; };
 

@@ -13,7 +13,7 @@ namespace starling {
 /// How a daemon's process ended, as far as whoever keeps it needs to know.
 enum class DaemonEnd : std::uint8_t {
   well,     ///< with status 0
-  refused,  ///< its configuration or its journal; or, for a moment, somebody still has its state
+  refused,  ///< its configuration or its journal; or its state is another process's for a moment
   disk,     ///< what it must not forget could not be written
   broken    ///< anything else: killed, aborted, not even started
 };
@@ -22,7 +22,7 @@ struct SupervisionRules {
   Duration first_pause = std::chrono::milliseconds(200), longest_pause = std::chrono::seconds(30);
   /// Who has been up for so long is as good as new.
   Duration settled = std::chrono::seconds(20);
-  /// After so many ends in a row it counts as away: nobody waits for it any more.
+  /// After so many ends in a row it counts as away: nothing waits for it any more.
   std::uint32_t away_after = 3;
   /// After so many refusals in a row it is refused for good: tried after the longest pause alone.
   std::uint32_t refused_after = 5;
@@ -78,9 +78,9 @@ class Supervision {
 
   void step(Instant now, const SupervisionEvent& event, SupervisionOutput& out);
   [[nodiscard]] const std::vector<Supervised>& daemons() const noexcept { return daemons_; }
-  /// It is wanted, and nobody should wait for it: it keeps ending, or has ended for good.
+  /// It is wanted, and nothing should wait for it: it keeps ending, or has ended for good.
   [[nodiscard]] bool away(std::size_t who) const;
-  /// It is away because of what it reads, and stays so until somebody mends that.
+  /// It is away because of what it reads, and stays so until that is mended.
   [[nodiscard]] bool refused(std::size_t who) const;
 
  private:

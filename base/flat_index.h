@@ -13,8 +13,8 @@
 
 namespace starling {
 
-/// Where things are: a number by key, looked up and never walked, so that its order is nobody's
-/// business. Open addressing in one array that is at most half full: a look is one place of memory
+/// Where things are: a number by key, looked up and never walked, so that its order is of no
+/// account. Open addressing in one array that is at most half full: a look is one place of memory
 /// as a rule, and nothing is allocated but when it grows. A key stays until clear().
 template <class Key>
 class FlatIndex {

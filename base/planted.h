@@ -53,7 +53,7 @@ enum class Bug : std::uint8_t {
   old_key_heard,                ///< a key that was exchanged still is its node's
   launched_as_asked,            ///< an executor is not told how an attempt is to run
   hold_on_full_gpu,             ///< a gang may hold a GPU that is full, whoever is there
-  memory_stops_agent            ///< what a policy has learned, and nobody can read, ends its agent
+  memory_stops_agent  ///< what a policy has learned, and no version can read, ends its agent
 };
 
 inline constexpr std::array<std::string_view, 43> kBugNames = {"executor_ignores_epochs",

@@ -6,7 +6,7 @@
 
 namespace starling {
 
-/// Text of somebody else's making, fit for a terminal and for a page: well-formed UTF-8 in which
+/// Text of another's making, fit for a terminal and for a page: well-formed UTF-8 in which
 /// nothing moves the cursor, changes how other text is drawn, or hides. Each foreign byte and each
 /// such character reads '?': C0 (but newline and tab), DEL, C1, controls of direction and of
 /// joining, separators of lines and paragraphs, marks of byte order, tags.

@@ -58,7 +58,7 @@ inline void endpoint_battery(const EndpointPair& pair) {
   // Nothing is there, and asking with a deadline in the past does not wait.
   CHECK_FALSE(pair.a.receive(Instant{}));
 
-  CHECK_FALSE(pair.a.send(NodeId{0x00ab'cdef}, frame));  // nobody's number
+  CHECK_FALSE(pair.a.send(NodeId{0x00ab'cdef}, frame));  // no node's number
 
   std::vector<std::byte> large(pair.frame_bytes);
   for (std::size_t i = 0; i < large.size(); ++i) large[i] = static_cast<std::byte>(i * 31);

@@ -50,7 +50,7 @@ enum class StrangerTest : std::uint8_t {
   let_in,    ///< or could not be asked: such an endpoint must not serve
   no_answer  ///< nothing is known
 };
-/// Connects to `address` with a key that nobody knows. Waits until there is an answer, for
+/// Connects to `address` with a key that is not known. Waits until there is an answer, for
 /// `patience` at most: a handshake takes a millisecond, and many seconds on a machine that starves.
 /// Throws zmq::error_t, also where a signal interrupts it: then it may be tried again.
 [[nodiscard]] StrangerTest try_as_stranger(

@@ -31,7 +31,7 @@ struct ZmqCounters {
   std::uint64_t dropped = 0;   ///< not sent: unknown peer, not connected, queue full (in frames or
                                ///< bytes, bus/outbox.h), too large
   std::uint64_t unheard = 0;   ///< of callers that have answers waiting and do not read them
-  std::uint64_t nameless = 0;  ///< received from nobody we know, or in more than one part
+  std::uint64_t nameless = 0;  ///< received from no node we know, or in more than one part
   std::uint64_t keys_accepted = 0;   ///< connections that the allow-list let in
   std::uint64_t keys_refused = 0;    ///< and kept out
   std::uint64_t short_of_files = 0;  ///< of dropped: no file descriptor to connect with

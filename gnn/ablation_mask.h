@@ -7,7 +7,7 @@ namespace starling {
 
 /// What a learned policy is kept from seeing, to measure what that is worth.
 struct AblationMask {
-  bool digests = false;       ///< what other agents say: as if nobody else were there
+  bool digests = false;       ///< what other agents say: as if no other were there
   bool interference = false;  ///< that jobs slow one another
 };
 

@@ -10,8 +10,8 @@
 
 namespace starling {
 
-/// What two jobs do to each other on GPUs of one type with nobody else on their servers, asked once
-/// and kept for all roll-outs. Not to be shared among threads.
+/// What two jobs do to each other on GPUs of one type with no other job on their servers, asked
+/// once and kept for all roll-outs. Not to be shared among threads.
 class PairSpeeds {
  public:
   struct Pair {

@@ -20,7 +20,7 @@ namespace starling {
 /// forget(). Not to be shared among threads.
 class SpeedMemo final : public SpeedModel {
  public:
-  /// Somebody on some GPUs. Pointers are read during the call only.
+  /// A job on some GPUs. Pointers are read during the call only.
   struct Who {
     const JobProfile* job = nullptr;
     std::uint64_t hash = 0;  ///< of the job

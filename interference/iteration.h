@@ -84,7 +84,7 @@ class IterationForm {
   [[nodiscard]] double relative(const JobProfile& job, const Placement& placement,
                                 const Neighbours& beside,
                                 const NetworkShare* share = nullptr) const;
-  /// A gang's exchange with nobody beside it, where the network gives at most so many bytes per
+  /// A gang's exchange with no job beside it, where the network gives at most so many bytes per
   /// second beyond its NICs.
   struct Exchange {
     double bytes = 0;        ///< of each server or scale-up domain, see network_bytes

@@ -6,7 +6,7 @@
 
 namespace starling {
 
-/// What a simulated world knows and nobody in it does.
+/// What a simulated world knows and none of its agents does.
 class Oracle {
  public:
   virtual ~Oracle() = default;

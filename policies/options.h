@@ -33,7 +33,7 @@ struct PolicyOption {
 
 /// Declares a policy's options and reads what was given, one by one; what is wrong is read as the
 /// default. After the last one `status()` is the first thing that is wrong: a value out of range,
-/// or a key that nobody asked for (it lists those there are). Whatever the values are, the same
+/// or a key that was not asked for (it lists those there are). Whatever the values are, the same
 /// options have to be asked for.
 class OptionReader {
  public:

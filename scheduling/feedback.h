@@ -18,7 +18,7 @@ enum class DecisionFault : std::uint8_t {
   wrong_allocation,  ///< other workers than the GPUs make, or more of something than there can be
   no_room,           ///< GPUs, CPUs or memory that cannot be had
   reserved,          ///< a gang that has waited for long starts first
-  no_home            ///< nobody that the job may be offered to, or it has been
+  no_home            ///< no partition that the job may be offered to, or it has been
 };
 
 /// For people, a few words.

@@ -107,7 +107,7 @@ struct View {
   AgentId me;
   /// In the place of `running` where facts() say by_end. Null: `running` has them all the same.
   const RunningIndex* ends = nullptr;
-  /// Of the list that `waiting` is. Null: nobody keeps account.
+  /// Of the list that `waiting` is. Null: no account is kept.
   const WaitingChanges* waiting_changes = nullptr;
   /// Jobs of this home that have ended or left since the last decide() of its present life, in
   /// turn; only the newest where they are thousands.
@@ -169,12 +169,12 @@ struct PolicyFacts {
   Family family = Family::order;
   bool preemptive = false;
   bool elastic = false;
-  bool needs_running = false;  ///< wants View::running although it stops nobody
+  bool needs_running = false;  ///< wants View::running although it stops no job
   bool by_end = false;  ///< reads View::ends, if it is there, and View::running only otherwise
   bool shares_gpus = false;
   bool orders = false;      ///< of family A: asks about jobs in another order than they came in
   bool rebatches = false;   ///< chooses the batch of a job
-  bool reads_pace = false;  ///< wants jobs to be measured where nobody else does (JobView::pace)
+  bool reads_pace = false;  ///< wants jobs to be measured where nothing else asks (JobView::pace)
   LengthSource lengths = LengthSource::none;
   bool needs_model_file = false;
   Duration round{0};  ///< 0: event-driven
@@ -204,7 +204,7 @@ class Policy {
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
                                         std::uint32_t gpus_per_worker, Demand each);
   /// Who could share GPUs with a gang that spans partitions: jobs of this home that run here, at most
-  /// `most`, those first that cost least. `gang`: as far as its home has told. None: nobody.
+  /// `most`, those first that cost least. `gang`: as far as its home has told. None: no job.
   [[nodiscard]] virtual std::vector<CoTenant> co_tenants(const View&, const JobSpec& /*gang*/,
                                                          std::size_t /*most*/) {
     return {};

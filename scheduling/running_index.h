@@ -23,7 +23,7 @@ class RunningIndex {
   };
 
   RunningIndex() = default;
-  /// What `running` says at `now`, where nobody keeps an index.
+  /// What `running` says at `now`, where no index is kept.
   RunningIndex(std::span<const JobView> running, Instant now);
 
   /// A job that runs since `since` and had `view.served` before. `run` must be new.
@@ -48,7 +48,7 @@ class RunningIndex {
 
  private:
   struct Entry {
-    mutable JobView view;  // served is brought up to date when somebody looks
+    mutable JobView view;  // served is brought up to date when it is read
     Instant since;
     Duration before{0};
     [[nodiscard]] Instant end() const;

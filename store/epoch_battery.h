@@ -39,7 +39,7 @@ inline void epoch_battery(const std::function<std::unique_ptr<EpochAuthority>()>
   const AgentId me{2}, other{3};
   CHECK(authority->poll().empty());
 
-  INFO("nobody owned it: who expects an epoch is told there is none");
+  INFO("no agent owned it: who expects an epoch is told there is none");
   authority->acquire(p, Epoch{5}, me);
   const auto none = expect_event<EpochRefused>(*authority);
   CHECK(none.why.code == Errc::expired);

@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// For a flock on one machine, where nobody takes over: partition p belongs to agent p, at epoch 1.
-/// That no second process is that agent is for its state directory to ensure.
+/// For a flock on one machine, where no agent takes over: partition p belongs to agent p, at epoch
+/// 1. That no second process is that agent is for its state directory to ensure.
 class StaticAuthority final : public EpochAuthority {
  public:
   void acquire(PartitionId partition, Epoch expect, AgentId me) override;

@@ -22,7 +22,7 @@ struct TopologyChange {
   std::vector<KeptServer> kept;   ///< in their order
   std::vector<ServerId> added;    ///< of the later one
   std::vector<ServerId> removed;  ///< of the earlier one
-  /// Speeds of links, capacities that grow, names of racks: nobody has to make room for it.
+  /// Speeds of links, capacities that grow, names of racks: no job has to make room for it.
   bool otherwise = false;
 
   [[nodiscard]] bool empty() const {

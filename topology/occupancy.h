@@ -15,9 +15,9 @@
 
 namespace starling {
 
-/// How many jobs sit on each GPU of one partition (a range of servers). A GPU is free (nobody on
-/// it), shared (somebody, and room for another), or full; whatever it is, it may be blocked
-/// besides, and then takes nobody. Beside GPUs jobs take CPUs and memory of their servers, as much
+/// How many jobs sit on each GPU of one partition (a range of servers). A GPU is free (no job on
+/// it), shared (a job, and room for another), or full; whatever it is, it may be blocked
+/// besides, and then takes none. Beside GPUs jobs take CPUs and memory of their servers, as much
 /// as they ask for with each GPU; a server that does not say what it has (0) gives any amount. All
 /// updates O(log n) in the number of servers. GPU ids are those of the whole topology. Order of
 /// answers is part of the guarantee (lowest first).
@@ -34,7 +34,7 @@ class Occupancy {
   [[nodiscard]] std::uint32_t free_count() const noexcept { return free_; }
   [[nodiscard]] std::uint32_t busy_count() const noexcept { return busy_; }
   [[nodiscard]] std::uint32_t free_on(ServerId server) const noexcept;
-  /// Nobody on it, and not blocked.
+  /// No job on it, and not blocked.
   [[nodiscard]] bool is_free(GpuId gpu) const noexcept;
   [[nodiscard]] std::uint32_t tenants(GpuId gpu) const noexcept;
   /// Another job may join.
@@ -49,7 +49,7 @@ class Occupancy {
   /// With how many GPUs the CPUs and the memory that the server has left go; kAnyNumber: with any.
   static constexpr std::uint32_t kAnyNumber = ~0U;
   [[nodiscard]] std::uint32_t room_on(ServerId server, Demand each) const noexcept;
-  /// The same of a server on which nobody is.
+  /// The same of a server on which no job is.
   [[nodiscard]] static std::uint32_t room_of(const Server& server, Demand each) noexcept;
   /// Free GPUs of a server that a job can have that needs `each`.
   [[nodiscard]] std::uint32_t free_on(ServerId server, Demand each) const noexcept;

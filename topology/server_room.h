@@ -12,7 +12,7 @@
 namespace starling {
 
 /// Servers of one partition that have the same left: on each of `servers`, `free` GPUs of `type`
-/// with nobody on them, and `left` CPUs and memory beside them.
+/// with no job on them, and `left` CPUs and memory beside them.
 struct ServerRoom {
   static constexpr std::int64_t kAnyAmount = std::numeric_limits<std::int64_t>::max();
   static constexpr std::int64_t kMostAmount = 1'000'000'000'000;  ///< else; more counts as that

@@ -104,8 +104,8 @@ struct ExecutorOutput : Output {
 struct ExecutorState;
 
 /// Runs what its partition's owner says, and is the fence: it persists the highest epoch it saw, ignores lower ones
-/// for ever, and refuses a GPU that is busy. Pure, like Agent. It obeys its partition's owner and nobody else; a
-/// refused launch is refused for good, so a latecomer cannot bring it back.
+/// for ever, and refuses a GPU that is busy. Pure, like Agent. It obeys its partition's owner
+/// alone; a refused launch is refused for good, so a latecomer cannot bring it back.
 class Executor {
  public:
   /// `recovered`: the journal of earlier lives. What ran then counts as running until its Exit comes: see

@@ -14,7 +14,7 @@
 
 namespace starling {
 
-/// Ends that nobody has acknowledged yet; at this many nothing more is launched.
+/// Ends that no agent has acknowledged yet; at this many nothing more is launched.
 constexpr std::size_t kUnheardEnds = 2048;
 
 /// The processes of one attempt on one server.
@@ -24,7 +24,7 @@ struct RunPart {
   Duration served{0};  ///< once ended
 };
 
-/// One attempt that runs here, or ran and whose end nobody has acknowledged.
+/// One attempt that runs here, or ran and whose end no agent has acknowledged.
 struct Run {
   enum class Phase : std::uint8_t {
     running,
@@ -88,7 +88,7 @@ struct ExecutorState {
   std::uint16_t owner_speaks = kOldestProtocol;
   TimerQueue<AttemptId> resends;      ///< Exited that wait for their acknowledgement
   std::vector<std::uint8_t> tenants;  ///< attempts on each GPU, from gpus.first
-  std::uint64_t refused_frames = 0;   ///< from somebody who has no say here
+  std::uint64_t refused_frames = 0;   ///< from a node that has no say here
 
   /// One attempt more on each of them, or one less.
   void mark(const Placement& placement, bool more);
@@ -109,8 +109,8 @@ struct ExecutorState {
 
 /// Whether a journal of earlier lives can be this executor's: what ran then had whole parts of its
 /// gang on the servers of `config` as `topology` has them, and what is not over was started with
-/// that topology. An Executor takes no other. `invalid`: what does not fit, for somebody who has to
-/// find the right file.
+/// that topology. An Executor takes no other. `invalid`: what does not fit, for the person who has
+/// to find the right file.
 [[nodiscard]] Status fits_journal(const ExecutorConfig& config, const Topology& topology,
                                   std::span<const Record> recovered);
 

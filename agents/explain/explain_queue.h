@@ -7,7 +7,7 @@
 
 namespace starling {
 
-// Who goes before a job that waits, a line each, for people; empty: nobody.
+// Who goes before a job that waits, a line each, for people; empty: no job.
 
 /// ", priority N" where some job that waits here has one; else empty.
 [[nodiscard]] std::string explain_priority(AgentState& s, const Job& job);

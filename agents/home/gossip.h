@@ -17,8 +17,8 @@ namespace starling {
 /// An agent tells those 1, 2, 4, 8, ... numbers after it, in turn, what it has learned since it last
 /// told them: if all did so in step, everybody would know everything after log2(flock) rounds
 /// (dissemination; Hensgen, Finkel, Manber 1988). What a change costs is how many are told of it, and
-/// does not grow with the flock. Deterministic, and nobody has a part of his own: whoever cannot be
-/// heard is passed over.
+/// does not grow with the flock. Deterministic, and no agent has a part of its own: whoever cannot
+/// be heard is passed over.
 class Gossip {
  public:
   /// Agents told at a time.
@@ -37,7 +37,7 @@ class Gossip {
 
   /// Something was learned since anybody was told.
   [[nodiscard]] bool has_news() const noexcept { return learned_ > told_; }
-  /// Its own last word was told to nobody.
+  /// Its own last word was told to no agent.
   [[nodiscard]] bool is_unheard() const noexcept { return agents_[me_].learned > told_; }
 
   /// Whom to tell now, each once, at most kFan of those who listen (a predicate of AgentId). With
@@ -98,7 +98,7 @@ class Gossip {
   std::vector<Known> agents_;  // by AgentId
   std::uint32_t newest_ = kNobody;
   std::uint64_t learned_ = 0;     // words
-  std::uint64_t told_ = 0;        // of those, when somebody was told last
+  std::uint64_t told_ = 0;        // of those, when an agent was told last
   std::uint32_t turn_ = 0;        // of the distances
   std::vector<AgentId> waiting_;  // ascending; not this agent
   AgentId last_waiting_;

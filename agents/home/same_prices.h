@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// Whether prices differ by so little that nobody would choose another way: they move at every
+/// Whether prices differ by so little that no policy would choose another way: they move at every
 /// division. A type more or less is another price.
 [[nodiscard]] inline bool same_prices(std::span<const TypePrice> a, std::span<const TypePrice> b) {
   constexpr float kMoves = 0.25F;

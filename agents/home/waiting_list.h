@@ -12,7 +12,7 @@
 namespace starling {
 
 /// The views of the jobs that wait, in order of arrival, as a policy reads them. Jobs mostly leave at the front or
-/// a few at a time, so leaving only marks; the marked are removed together, before somebody looks.
+/// a few at a time, so leaving only marks; the marked are removed together, before the next look.
 class WaitingList {
  public:
   /// `view.order` must not be in the list.

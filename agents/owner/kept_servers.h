@@ -19,8 +19,8 @@ class KeptServers {
  public:
   struct Candidate {
     ServerId server;
-    std::uint32_t gpus = 0;  ///< that the job could have there if nobody else were on it
-    Instant free_at;         ///< when nobody is likely to be on it any more
+    std::uint32_t gpus = 0;  ///< that the job could have there if no other were on it
+    Instant free_at;         ///< when no job is likely to be on it any more
   };
 
   /// Keeps those that are likely to be free first and together have `gpus`: of the rack that has

@@ -53,9 +53,9 @@ class Ledger {
 
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
-  /// quarantined; `conflict`: somebody is there whom it does not expect to share them with, or has
+  /// quarantined; `conflict`: a job is there that it does not expect to share them with, or has
   /// the CPUs or the memory; `busy`: too many holds. `beside`: running attempts that it expects, one
-  /// on a GPU; each has been offered to it. Nobody else who is there will do.
+  /// on a GPU; each has been offered to it. No other that is there will do.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
                                  Instant until, Demand each = {},
                                  std::span<const AttemptId> beside = {});
@@ -77,17 +77,17 @@ class Ledger {
   /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those
   /// who ask again. `durable`: the journal says so, too.
   void release(AttemptId attempt, Duration served, Instant now = {}, bool durable = false);
-  /// Ends the hold without a trace: nobody can ask for it again.
+  /// Ends the hold without a trace: no home can ask for it again.
   void forget(AttemptId attempt);
 
   /// The executor of these servers has said what runs there / may be gone.
   void trust(IndexRange servers);
   void distrust(IndexRange servers);
-  /// A bad GPU, or one on a server that an operator has drained, takes nobody; who is there stays.
+  /// A bad GPU, or one on a server that an operator has drained, takes no job; what is there stays.
   /// Both must be of this partition. Repeats change nothing.
   void set_sick(GpuId gpu, bool sick);
   void set_drained(ServerId server, bool drained);
-  /// Servers of an executor whose starts fail take nobody for a while.
+  /// Servers of an executor whose starts fail take no job for a while.
   void set_resting(IndexRange servers, bool resting);
   [[nodiscard]] bool is_resting(ServerId server) const { return resting_.contains(server); }
   [[nodiscard]] bool is_drained(ServerId server) const { return drained_.contains(server); }

@@ -14,7 +14,7 @@ enum class Standing : std::uint8_t {
   well,
   silent,   ///< for too long; others have been asked
   cut_off,  ///< others hear it: the way between the two is broken, or one of them is slow
-  lost      ///< those that were asked do not hear it either, or there is nobody to ask
+  lost      ///< those that were asked do not hear it either, or there is none to ask
 };
 
 /// One node as an agent hears it. Times count only while the agent listens.

@@ -55,7 +55,7 @@ struct OwnedShare {
   ExitStatus exit;
   Instant launched = kNever;
   Instant sampled = Instant::min();  ///< its speed was last handed to the speed model
-  double pace_alone = 0;             ///< newest that was told of it with nobody beside it; 0: never
+  double pace_alone = 0;             ///< newest that was told of it with no job beside it; 0: never
   Instant timer = kNever;
   Duration backoff{0};
 };

@@ -41,7 +41,7 @@ struct FlockState {
   Instant digest_sent = Instant::min();
   std::uint64_t digests = 0;
   Gossip gossip;                       ///< where it is too large for everybody to tell everybody
-  Instant passed_on = Instant::min();  ///< when somebody was last told by that
+  Instant passed_on = Instant::min();  ///< when an agent was last told by that
   bool digest_due = false;             ///< something changed since it was last looked at
   Instant next_digest = kNever;        ///< when to look whether one is to be sent
   Digest draft;                        ///< scratch of send_digests()
@@ -49,7 +49,7 @@ struct FlockState {
   ServerRooms rooms_now;               ///< the same
   std::vector<RemoteDigest> others;    ///< scratch of decide()
 
-  /// The agent that owns `partition`; null: nobody.
+  /// The agent that owns `partition`; null: none.
   [[nodiscard]] const PeerState* owner_of(PartitionId partition) const noexcept;
 };
 

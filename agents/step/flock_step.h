@@ -15,7 +15,7 @@ struct FlockStep : AgentStep {
   void on(NodeId from, const ProbeFor& probe);
   void on(NodeId from, const ProbeResult& result);
   void heard(NodeId from, std::uint16_t protocol);
-  /// Null: nobody that this agent watches.
+  /// Null: no node that this agent watches.
   [[nodiscard]] Watch* watch_of(NodeId node);
   /// Heard of lately: worth asking for something.
   [[nodiscard]] bool reachable(const Watch& watch) const;

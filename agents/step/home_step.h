@@ -126,7 +126,7 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] bool good_allocation(const JobSpec& spec, std::size_t gpus,
                                      const Allocation& how) const;
   /// What an attempt on `gpus` GPUs, `here` of them in this partition, is given of what was
-  /// decided: all of it, with its workers, or nothing where somebody would leave it out.
+  /// decided: all of it, with its workers, or nothing where a partition would leave it out.
   [[nodiscard]] Allocation carried_out(const Job& job, const Allocation& how, const Placement& here,
                                        std::size_t gpus) const;
   void agree_on_allocation(const Job& job, Attempt& attempt) const;

@@ -121,7 +121,7 @@ struct Job {
   Allocation allocation = {};       ///< of that
   AttemptId last;                   ///< that attempt; zeros: this life knows of none
   std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
-  /// Somebody who speaks an earlier protocol would have had a part in it: decisions of how it runs
+  /// A node that speaks an earlier protocol would have had a part in it: decisions of how it runs
   /// are not followed any more.
   bool as_asked = false;
   Seen seen;

@@ -68,7 +68,7 @@ struct AgentState {
   std::vector<Message> loop;  ///< what this agent says to itself
   Counters counters;
 
-  /// Somebody who may know that this state is an old copy has not answered yet.
+  /// A node that may know that this state is an old copy has not answered yet.
   [[nodiscard]] bool calling_roll() const noexcept;
   [[nodiscard]] Fence fence() const noexcept { return {owner.partition.id, config.epoch}; }
   [[nodiscard]] bool lossy() const noexcept { return config.timers.heartbeat < Duration::max(); }

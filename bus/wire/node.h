@@ -122,7 +122,7 @@ class Node {
   /// something.
   [[nodiscard]] bool knows_beyond(NodeId peer, Incarnation begins, std::uint64_t written) const;
 
-  /// That a peer knows more of this node than its journal does; none: nobody has said so.
+  /// That a peer knows more of this node than its journal does; none: no peer has said so.
   [[nodiscard]] const std::optional<Outlived>& outlived() const noexcept { return outlived_; }
   /// What earlier lives knew of the peers' lives. Before the first cycle.
   void recall(std::span<const Record> recovered);
@@ -240,7 +240,7 @@ class AgentNode final : public Node {
   static constexpr std::uint32_t kKeepEvery = 64;
   /// From now on the policy, which was `made_of` that (packed_memory()), learns after each cycle,
   /// beginning with what was `kept`, and `memory`, which outlives the node, keeps what it learns;
-  /// null: nobody does. Before the first cycle, at `now` of its clock. The error is for people: the
+  /// null: none does. Before the first cycle, at `now` of its clock. The error is for people: the
   /// policy has begun anew.
   Status remember(std::string made_of, PolicyMemory* memory, std::span<const std::byte> kept,
                   Instant now);

@@ -54,7 +54,7 @@ class PartReader {
   AgentId agent(std::uint32_t a);
   ServerId server(std::uint32_t s);
   NodeId watched(std::uint32_t n);  ///< an agent or an executor
-  NodeId client(std::uint32_t n);   ///< one, or 0: nobody
+  NodeId client(std::uint32_t n);   ///< one, or 0: none
   starling::Fence fence(const Fence* f) { return {partition(f->partition()), Epoch{f->epoch()}}; }
   Duration span(std::int64_t ns);
   std::uint32_t hold(std::uint32_t ms);
@@ -99,7 +99,7 @@ class PartReader {
   std::shared_ptr<const starling::JobAsk> ask(const JobAsk& t);
   starling::RunDetails run(const RunDetails* t);         ///< null: nothing is said
   starling::Allocation allocation(const Allocation* t);  ///< null: as it asks
-  /// Of an attempt that somebody is to carry out: an older frame has none.
+  /// Of an attempt that is to be carried out: an older frame has none.
   starling::Allocation own_allocation(const Allocation* t);
   starling::SpeedHealth speed(const SpeedHealth& h);
   std::vector<ServerId> drained(const flatbuffers::Vector<std::uint32_t>* in);

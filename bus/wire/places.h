@@ -14,7 +14,7 @@ namespace starling {
 /// spoke last.
 ///
 /// Which place a caller has is proven by its key. Which of the place's sessions it is, it says
-/// itself, in the name of its connection: nobody but holders of one key can be mixed up.
+/// itself, in the name of its connection: none but holders of one key can be mixed up.
 inline constexpr std::uint32_t kPlaces = 1U << 16U;    ///< client places of a flock
 inline constexpr std::uint32_t kSessions = 1U << 12U;  ///< of one place, with session 0
 

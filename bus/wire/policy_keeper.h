@@ -20,7 +20,7 @@ class PolicyKeeper {
 
   /// Both outlive it; without `memory` nothing is kept. Gives the policy back what was `kept` of
   /// one that was `made_of` the same, before its first decision. Where the flock has no calendar
-  /// instants are counted from `now`, so what happened while nobody served the partition took no
+  /// instants are counted from `now`, so what happened while no agent served the partition took no
   /// time.
   Status take_up(Policy& policy, std::string made_of, PolicyMemory* memory,
                  std::span<const std::byte> kept, const AgentConfig& config, Instant now);

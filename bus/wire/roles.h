@@ -25,7 +25,7 @@ namespace starling {
 /// Name of a message kind, as in agents/message.h.
 [[nodiscard]] const char* kind_name(std::size_t kind) noexcept;
 
-/// The partition in whose name an agent says `message`: only its owner may. Null where nobody is
+/// The partition in whose name an agent says `message`: only its owner may. Null where no agent is
 /// spoken for.
 [[nodiscard]] const PartitionId* speaks_for(const Message& message) noexcept;
 

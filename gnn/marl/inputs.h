@@ -31,7 +31,7 @@ enum class Input : std::uint8_t {
   // The option; all 0 but `waits` for waiting and for going to another agent, as it may wait there.
   waits,           ///< 1: it is no place
   own_speed,       ///< of the job's best
-  unshared_speed,  ///< the same once nobody shares its GPUs any more
+  unshared_speed,  ///< the same once no job shares its GPUs any more
   net_gain,        ///< GPU speed that it adds, less what others lose, of its best
   gain_lacking,    ///< what net_gain lacks to Features::kMinimumGain
   slowdown,        ///< of the job and of all others (log)

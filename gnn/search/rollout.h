@@ -47,7 +47,7 @@ struct RolloutResult {
 /// the seconds from the start or its arrival until the job ends. Where a limit stops it early, a
 /// running job counts with what it needs at its present speed, and a waiting one as if those ahead
 /// of it had the whole partition in turn; so branches from one start that end at one horizon
-/// compare. Jobs that nobody ever starts count until nothing else happens.
+/// compare. Jobs that are never started count until nothing else happens.
 ///
 /// Deterministic: same start, decisions and policy state, same cost. Keeps its memory between
 /// roll-outs, so one object per thread should serve them all. Not to be shared among threads.

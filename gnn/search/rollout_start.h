@@ -45,7 +45,7 @@ struct RolloutWorld {
 /// Where roll-outs start: one partition with its jobs, as a View shows it at one instant, and a
 /// future. Made once, then read by any number of roll-outs, also from several threads if the speed
 /// models may (memos may not). Owns all but the models of speed. Jobs that are blocked stay as they
-/// are: waiting ones are left out. GPUs that are taken by nobody in View::running stay taken.
+/// are: waiting ones are left out. GPUs that are taken by no job of View::running stay taken.
 class RolloutStart {
  public:
   struct Job {

@@ -22,7 +22,7 @@ struct ShiftedPair {
 /// What was learned of one kind of hardware in the terms of a ShiftPrior: the joint normal belief
 /// of its slopes and of the effects of the job types that were met, which each measured speed
 /// updates exactly (a Kalman filter whose state stands still; the marginals are those of
-/// C. R. Henderson's mixed model), so that a pair that nobody measured profits from all that were.
+/// C. R. Henderson's mixed model), so that a pair that was not measured profits from all that were.
 /// Effects of pairs are kept apart from the rest, as independent beliefs.
 ///
 /// The variance is what the belief says times how large surprises were of late, so that intervals

@@ -68,7 +68,7 @@ class CoupledGangs {
 /// answers as the full physics does, with even parts of a rack's uplinks.
 class CoupledPhysics : public Physics {
  public:
-  /// Nobody is in yet, and this outlives it; null: gangs are not coupled.
+  /// No gang is in yet, and this outlives it; null: gangs are not coupled.
   [[nodiscard]] virtual std::unique_ptr<CoupledGangs> gangs() const = 0;
   /// The rate of a gang that has that share of the network.
   [[nodiscard]] virtual double rate(const JobProfile& job, const Placement& placement,

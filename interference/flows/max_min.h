@@ -16,7 +16,7 @@ struct LinkUse {
 
 /// Max-min fair rates of gangs over links (Bertsekas and Gallager, Data Networks, 6.5.2): no gang
 /// has more than its demand, no link more than its capacity, and who has less than its demand
-/// crosses a full link on which nobody has more. The flows of a gang go in step, so a gang has one
+/// crosses a full link on which no flow has more. The flows of a gang go in step, so a gang has one
 /// rate, and a link counts it as often as its flows cross it.
 ///
 /// Solved by water-filling, and anew only for gangs that are coupled with the one that comes or
@@ -24,7 +24,7 @@ struct LinkUse {
 /// everything would give, whatever came and went before. Memory is kept for those to come.
 ///
 /// Who leaves may make another slower: a gang that gets more by it may take it, on its next link,
-/// from a third. On one link alone nobody gets slower.
+/// from a third. On one link alone no gang gets slower.
 class MaxMin {
  public:
   explicit MaxMin(std::vector<double> capacities);

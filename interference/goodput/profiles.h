@@ -21,7 +21,7 @@ struct GoodputProfile {
 };
 
 [[nodiscard]] std::span<const GoodputProfile> goodput_profiles() noexcept;
-/// Of a model's family; null where nobody measured its noise.
+/// Of a model's family; null where its noise was not measured.
 [[nodiscard]] const GoodputProfile* goodput_profile(const ModelProfile& model) noexcept;
 
 }  // namespace starling

@@ -19,7 +19,7 @@ namespace starling {
 /// belief by kMostSurprise deviations at most. Deterministic.
 class GpuSpeeds {
  public:
-  static constexpr double kPrior = 0.1;       ///< deviation of a log speed that nobody measured
+  static constexpr double kPrior = 0.1;       ///< deviation of a log speed that was not measured
   static constexpr double kNoise = 0.05;      ///< of one measured log speed
   static constexpr double kMostSurprise = 5;  ///< deviations
   static constexpr double kIgnored = 0.05;  ///< of a log speed; less, or less than its deviation: 0
@@ -30,7 +30,7 @@ class GpuSpeeds {
   /// The log of the measured speed of a gang on `gpus` over what it were on the fastest of the type.
   void observe(std::span<const GpuId> gpus, double log_ratio);
 
-  /// Nobody is believed to be slow, nor known not to be.
+  /// No GPU is believed to be slow, nor known not to be.
   [[nodiscard]] bool empty() const noexcept { return known_ == 0; }
 
   /// All of it as bytes.

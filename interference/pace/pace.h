@@ -24,7 +24,7 @@ struct PaceQuestion {
 /// How fast it gets on.
 struct Pace {
   double step_s = 0;  ///< seconds from one exchange to the next; of the slowest copy if averaged
-  double batch = 0;   ///< samples in that time, of all workers; of one GPU 1 where nobody knows
+  double batch = 0;   ///< samples in that time, of all workers; of one GPU 1 where it is not known
   double efficiency = 1;  ///< progress of a sample, in that of a sample at the batch asked for
   double relative = 0;    ///< progress, in that of the size asked for alone on its best placement
 };
@@ -33,7 +33,7 @@ struct Pace {
 struct PaceOptions {
   /// Samples of a batch larger than the job asks for make less progress, as much as the noise scale
   /// of its model says (interference/goodput/noise_scale.h). Without it, and for models whose noise
-  /// nobody measured, every sample makes as much.
+  /// was not measured, every sample makes as much.
   bool goodput = false;
   /// Progress of a sample where copies are averaged, in that of one in a gang. What it is in truth
   /// goes with how often they are; 1 is the most that it can be.
@@ -67,13 +67,13 @@ struct PaceOptions {
 
 /// Pace::relative where noise is counted as a mean over the training, each part taking its own time
 /// (training_efficiency), and not as it is at `question.done`: so a rate does not change on its way.
-/// Without `goodput`, and for models whose noise nobody measured, every sample makes as much.
+/// Without `goodput`, and for models whose noise was not measured, every sample makes as much.
 [[nodiscard]] double training_pace(const IterationForm& form, const PaceQuestion& question,
                                    bool goodput);
 
 /// What a job would say of its gradients.
 struct GradientReport {
-  double noise = 0;         ///< noise scale, in samples; 0: nobody has measured it of this model
+  double noise = 0;         ///< noise scale, in samples; 0: it was not measured of this model
   std::uint32_t batch = 0;  ///< samples of one step, of all workers; 0: the same
 };
 /// Of `job` on `gpus` of them by `how`, when the part `done` in [0, 1] of its training is done: the

@@ -17,7 +17,7 @@ namespace starling {
 ///
 /// Answer: relative, deviation, interval90, by neighbour its part, feasible (the chance that the
 /// jobs on the GPU have room), and model: learned or, with `why`, analytic. A field that no model
-/// could make sense of, or a GPU type that nobody knows, is answered by the analytic model; what is
+/// could make sense of, or a GPU type that is not known, is answered by the analytic model; what is
 /// no such question at all is `invalid`.
 [[nodiscard]] Result<std::string> predict_json(const InterferenceNet& net,
                                                const std::string& question);

@@ -17,7 +17,7 @@ namespace starling::chaos_live {
 /// leaves behind by its manner has the locks, too.
 int run_chaos_job(const std::filesystem::path& dir, double seconds, Manner manner);
 
-/// Who holds the lock of a rank or GPU now, as the file says; empty: nobody.
+/// Who holds the lock of a rank or GPU now, as the file says; empty: none does.
 [[nodiscard]] std::string holder_of(const std::filesystem::path& lock);
 [[nodiscard]] std::filesystem::path rank_lock(const std::filesystem::path& dir,
                                               const std::string& job, unsigned rank);

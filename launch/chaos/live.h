@@ -46,7 +46,7 @@ struct LiveOptions {
 
 /// Starts the flock of a scenario on this machine, loads it, breaks it, heals it, waits until every
 /// job has ended, and looks whether the promises held. Leaves no process behind. An error means
-/// that there was no run: the flock did not come up, or somebody pressed Ctrl-C.
+/// that there was no run: the flock did not come up, or Ctrl-C was pressed.
 [[nodiscard]] Result<LiveReport> run_chaos_live(const Scenario& scenario,
                                                 const LiveOptions& options);
 

@@ -56,7 +56,7 @@ struct MembersChange {
   std::vector<Move> moves;
 };
 
-/// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for nobody.
+/// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for none.
 [[nodiscard]] std::string silence_text(const std::vector<AgentId>& silent);
 
 }  // namespace starling

@@ -39,7 +39,7 @@ class Session;
 /// A program that has called catch_stop_signals() and is asked to stop has its calls end early.
 class FlockClient {
  public:
-  /// The flock that lives in `dir`; speaks to nobody yet.
+  /// The flock that lives in `dir`; speaks to no agent yet.
   static Result<std::unique_ptr<FlockClient>> open(const std::filesystem::path& dir);
   ~FlockClient();
   FlockClient(const FlockClient&) = delete;
@@ -110,7 +110,7 @@ class FlockClient {
                                          Duration patience = std::chrono::seconds(25));
   [[nodiscard]] Result<AgentsFound> agents_found(Duration patience = std::chrono::seconds(2));
   /// Which agents serve the partitions. `unsupported`, here and below: the flock's state is not in
-  /// etcd, so that nobody comes or goes.
+  /// etcd, so that no agent comes or goes.
   [[nodiscard]] Result<MembersFound> members(Duration patience = std::chrono::seconds(2));
   /// Makes an agent a member, or no member any more; nothing given: the first that is none.
   /// `invalid` says why not.

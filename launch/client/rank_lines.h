@@ -15,7 +15,7 @@ struct RankLine {
   bool cut = false;  ///< it goes on in the next piece, or has no end yet
 };
 
-/// What workers of one server have printed, for somebody who looks at the whole gang or at one of
+/// What workers of one server have printed, for a reader who looks at the whole gang or at one of
 /// them. Where several workers share a server their guardian writes "[RANK] " before each line
 /// (launch/guardian/job_output.h); a worker alone is written as it is.
 class RankLines {

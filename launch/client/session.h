@@ -40,7 +40,7 @@ class Session {
   /// That user; where the flock names none, the one who runs this program.
   [[nodiscard]] std::string user() const;
   [[nodiscard]] static Instant now();
-  /// Where nobody is connected yet it leaves as soon as somebody is, while this session receives;
+  /// Where no agent is connected yet it leaves as soon as one is, while this session receives;
   /// or never, if that takes so long that it has to be asked again anyway.
   void send(NodeId to, const Message& message);
   /// The next message that decodes, waiting until `deadline` at the latest or until a stop is

@@ -14,7 +14,7 @@
 namespace starling {
 
 /// Serves partitions whose state is in etcd, as a HostingPost of each says. Each partition has a
-/// thread of its own, until its preferred host asks for it, somebody else takes it, etcd or the
+/// thread of its own, until its preferred host asks for it, another host takes it, etcd or the
 /// network fails, or its executors are out of reach from here alone.
 class Hosting {
  public:

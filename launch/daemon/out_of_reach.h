@@ -8,7 +8,7 @@
 namespace starling {
 
 /// Notices that a host reaches hardly any executor of the partition that it serves while others do:
-/// then another one serves it better. Where nobody reaches them, nobody would.
+/// then another one serves it better. Where no host reaches them, none would.
 class OutOfReach {
  public:
   static constexpr Duration kLong = std::chrono::seconds(20);

@@ -19,10 +19,10 @@ struct HostedSeat {
 [[nodiscard]] Result<std::vector<HostedSeat>> seats_of(const DaemonParts& host);
 
 /// Serves `partition` from its recovered journal until a stop is requested, and releases it.
-/// Errors, after which nothing of this life has any effect: `fenced`, somebody else owns it; `io`,
+/// Errors, after which nothing of this life has any effect: `fenced`, another agent owns it; `io`,
 /// its journal; `busy`, `wanted` was set; `expired`, its executors are out of reach from here
-/// alone; `not_ready`, nobody can be heard at this seat for now; `invalid`, the configuration.
-/// After these but the first two it is released. Shares with other threads only what nobody
+/// alone; `not_ready`, no node can be heard at this seat for now; `invalid`, the configuration.
+/// After these but the first two it is released. Shares with other threads only what nothing
 /// changes.
 [[nodiscard]] Status live(const DaemonParts& host, const HostedSeat& seat,
                           PartitionState& partition, const std::atomic<bool>& wanted);

@@ -19,7 +19,7 @@
 namespace starling {
 
 /// For tests: a flock of two agents with a server of four emulated GPUs each, of which agent-0 and
-/// its executor are processes and agent-1 answers nobody.
+/// its executor are processes and agent-1 answers nothing.
 struct ForkedDaemons {
   ForkedDaemons() {
     GeneratorOptions shape;

@@ -19,7 +19,7 @@ struct AcceptedLoss {
   std::uint64_t known = 0;     ///< number of the last one that was ever durable; 0: not known
   std::size_t failed = 0;      ///< jobs that were open, and fail with an unknown outcome
   std::size_t given_away = 0;  ///< jobs that were given to another home, which has them, or
-                               ///< of which nobody can say
+                               ///< of which it cannot be said
   std::filesystem::path kept;  ///< folder with the files as they were; etcd's state: a file
 };
 
@@ -33,7 +33,7 @@ struct AcceptedLoss {
 /// them: more than a node begins in a month if it ends once an hour.
 inline constexpr std::uint64_t kSkippedLives = 1'000;
 /// The records that end what is open in `records`, for an agent; counts the jobs in `loss`. `read`
-/// reads the journal of another agent; an error where nobody can say now what is in it.
+/// reads the journal of another agent; an error where it cannot be told now what is in it.
 [[nodiscard]] std::vector<Record> end_what_is_open(
     const DeployedNode& me, const std::vector<Record>& records, AcceptedLoss& loss,
     const std::function<Result<std::vector<Record>>(AgentId)>& read);

@@ -15,7 +15,7 @@
 
 namespace starling {
 
-/// Agents that may take over a partition, where nobody says otherwise.
+/// Agents that may take over a partition, where nothing says otherwise.
 constexpr std::uint32_t kUsualStandbys = 3;
 
 /// Where nodes of one host may listen: as many addresses (tcp://A:P) of each host as were asked
@@ -51,7 +51,7 @@ struct DeploymentPlan {
 };
 
 /// Makes the run directory, with addresses of the source and fresh keys. Everybody in it is let in
-/// and nobody else. Where the state is to be in etcd, that must answer.
+/// and no other. Where the state is to be in etcd, that must answer.
 [[nodiscard]] Result<Deployment> create_deployment(const DeploymentPlan& plan,
                                                    const Topology& topology);
 
@@ -60,7 +60,7 @@ struct DeploymentPlan {
 [[nodiscard]] Result<Member> make_node(const Deployment& flock, const DeployedNode& node,
                                        const std::string& address);
 
-/// `count` TCP ports at `address` (of this machine) that nobody uses now, below those that the
+/// `count` TCP ports at `address` (of this machine) that are not in use now, below those that the
 /// system hands to outgoing connections. `invalid` if the address is not one of this machine's.
 [[nodiscard]] Result<std::vector<std::uint16_t>> free_ports(
     std::size_t count, const std::string& address = "127.0.0.1");

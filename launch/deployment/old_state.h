@@ -18,9 +18,9 @@ namespace starling {
 /// (accept_loss.h).
 struct Told {
   Incarnation life;           ///< of this node, that is known elsewhere
-  std::uint64_t written = 0;  ///< records of that life's journal; 0: nobody said
+  std::uint64_t written = 0;  ///< records of that life's journal; 0: not said
   std::string by;             ///< who knows it
-  bool restored = false;      ///< by a backup: what happened since nobody knows
+  bool restored = false;      ///< by a backup: what happened since is not known
   std::uint64_t at = 0;       ///< how far the copy itself had come when it was told; 0: unknown
 };
 

@@ -18,7 +18,7 @@ namespace starling {
 
 /// How much of a flock is there.
 struct Readiness {
-  /// At least one agent serves, and whoever is not there is away: nobody should wait for it.
+  /// At least one agent serves, and whoever is not there is away: nothing should wait for it.
   bool ready = false;
   std::uint32_t agents = 0;  ///< that answer
   std::string missing;       ///< for people

@@ -27,7 +27,7 @@ namespace starling {
 /// The flock_mark that the daemon with these keys goes by, or did last. For a standby seat that is
 /// not served it is empty, unless its process was killed.
 [[nodiscard]] std::string taken_flock(const std::filesystem::path& key_file);
-/// Nobody goes by anything with these keys.
+/// Nothing goes by these keys.
 void forget_taken_flock(const std::filesystem::path& key_file);
 
 /// The machine's monotonic clock, which goes on while it sleeps: whoever wakes up sees how long he

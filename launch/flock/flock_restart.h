@@ -25,7 +25,7 @@ void print_restarted(const std::string& name, double took_s);
 
 /// Ends the named daemons of a flock on this machine, one after the other; jobs go on, whoever
 /// keeps the flock starts each again, and the next has its turn once the flock is well.
-/// `not_ready`: who is not, or that nobody keeps the flock.
+/// `not_ready`: who is not, or that no process keeps the flock.
 [[nodiscard]] Status restart_here(const Deployment& flock, const std::vector<std::string>& names,
                                   const Restarted& tell);
 /// The same on its hosts, all daemons of a host at once, with this program. Empty: all hosts.

@@ -27,7 +27,7 @@ struct Granted {
 
 /// Makes the place, with keys that are the user's alone, and lets it in: in flocks here and on
 /// hosts, which may be at work. `invalid`: such a user cannot be let in, or has a place;
-/// `not_ready`: somebody does not take the flock's description on, and all is as it was.
+/// `not_ready`: a node does not take the flock's description on, and all is as it was.
 [[nodiscard]] Result<Granted> grant(const Deployment& flock, const Grant& what,
                                     std::chrono::seconds patience);
 

@@ -14,9 +14,9 @@
 namespace starling {
 
 // The folder of a part: all that its guardian and its executor, in whichever life, say to one
-// another. `plan` is written before the guardian starts; `guardian` says who guards, or that nobody
-// will; `control` is a FIFO with ControlWords; `result` is there once nobody of the part is left.
-// Instants are nanoseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended.
+// another. `plan` is written before the guardian starts; `guardian` says who guards, or that none
+// will; `control` is a FIFO with ControlWords; `result` is there once no process of the part is
+// left. Instants are nanoseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended.
 
 constexpr std::int64_t kNoDeadline = INT64_MAX;
 [[nodiscard]] std::int64_t boot_ns() noexcept;
@@ -58,7 +58,7 @@ struct PartResult {
   bool lost = false;          ///< not the job's doing
   bool unfit = false;         ///< this machine could not start it
   std::int64_t began_ns = 0;  ///< its workers were started
-  std::int64_t ended_ns = 0;  ///< nobody was left
+  std::int64_t ended_ns = 0;  ///< no process was left
   std::string why;            ///< where the job's own words do not say it
   std::string tail;           ///< its last output, as it came
 };
@@ -91,14 +91,14 @@ struct ControlWord {
 
 /// Who guards: a process of one boot of this machine that no later one can be taken for.
 struct GuardianId {
-  pid_t pid = 0;            ///< 0: nobody ever will
+  pid_t pid = 0;            ///< 0: none ever will
   std::uint64_t start = 0;  ///< as in /proc/PID/stat
   std::string boot;
 };
 [[nodiscard]] GuardianId own_id();
-/// The first one to claim a folder has it. False: somebody else has, or the disk refuses.
+/// The first one to claim a folder has it. False: another process has, or the disk refuses.
 bool claim(const std::filesystem::path& folder, const GuardianId& id);
-/// Nothing: nobody has claimed the folder, or what stands there cannot be read.
+/// Nothing: no process has claimed the folder, or what stands there cannot be read.
 [[nodiscard]] std::optional<GuardianId> claimed_by(const std::filesystem::path& folder);
 
 /// Where it cannot be told whether a process is there, it is.

@@ -20,7 +20,7 @@ struct SpawnSpec {
   int input = -1;         ///< descriptor for its standard input; -1: empty
   int cgroup = -1;        ///< descriptor of the cgroup.procs that it goes to; -1: it stays
   /// Descriptor for the number of an error, an int, for which the machine and not the program or
-  /// its user is to blame (blame.h): no memory, no descriptors, no disk. -1: nobody wants to know.
+  /// its user is to blame (blame.h): no memory, no descriptors, no disk. -1: it is not told.
   int report = -1;
   const PartUser* user = nullptr;  ///< it becomes that user; null: it is what we are
 };

@@ -13,7 +13,7 @@ namespace starling {
 
 /// The host of each server of `after`, for a flock on hosts that is to have those: as the hosts
 /// file `file` says, of which only `name` and `servers` count here; "": servers that stay are where
-/// they are. `invalid` names a server that nobody says the host of, or a host that the flock has
+/// they are. `invalid` names a server whose host is not said, or a host that the flock has
 /// not.
 [[nodiscard]] Result<std::vector<std::string>> coming_hosts(const HostFlock& hosts,
                                                             const Deployment& flock,

@@ -15,7 +15,7 @@ namespace starling {
 
 // How a flock on hosts goes over to other servers, so that whoever and whatever is killed at any
 // time leaves all of it with the old servers or all of it with the new ones:
-//   1. All that is new is copied to every host, beside the old. Nobody looks at it.
+//   1. All that is new is copied to every host, beside the old. Nothing reads it.
 //   2. The directory where the flock was made notes that its hosts are stopped for a while. Every
 //      host's keeper ends its daemons and itself, but not the jobs.
 //   3. Every host looks whether its journals can be said in the new numbers.
@@ -24,8 +24,8 @@ namespace starling {
 //   5. Every keeper is started by start_keeper(), which gives its host the description that was
 //      decided before. Then the note goes.
 // A host that is not there for 2 or 3 means no. One that is lost after that is stopped, and learns
-// what was decided when its keeper is started; nobody else starts one. Where the note stands and
-// nobody works on it, 5 is what is left to do.
+// what was decided when its keeper is started; nothing else starts one. Where the note stands and
+// no command works on it, 5 is what is left to do.
 
 /// The lock under which keepers of the flock in `dir` are stopped and started. Who needs it for a
 /// moment is waited for.
@@ -37,7 +37,7 @@ namespace starling {
 [[nodiscard]] Result<std::string> start_keeper(const HostFlock& flock, const Remote& remote,
                                                const Host& host);
 
-/// Hosts were stopped by somebody who is gone, or could not all be started again.
+/// Hosts were stopped by a command that is gone, or could not all be started again.
 [[nodiscard]] bool hosts_are_stopped(const std::filesystem::path& dir);
 [[nodiscard]] Status forget_stopped_hosts(const std::filesystem::path& dir);
 /// Starts the keepers of all hosts, as above, and forgets that. One line for each that did not

@@ -20,7 +20,7 @@ struct KeptDaemon {
   bool up = false;
   std::uint32_t restarts = 0;
   std::string note = {};     ///< how it ended last, if it did
-  bool away = false;         ///< it keeps ending, or has ended for good: nobody should wait for it
+  bool away = false;         ///< it keeps ending, or has ended for good: nothing should wait for it
   std::string trouble = {};  ///< of one that should be up and is not, or not for long: what is
                              ///< wrong, and what becomes of it
   friend bool operator==(const KeptDaemon&, const KeptDaemon&) = default;
@@ -96,7 +96,7 @@ struct FoundKeeper {
   HostStatus status;
   bool alive = false;
 };
-/// `not_found` where nobody ever kept one.
+/// `not_found` where none was ever kept.
 [[nodiscard]] Result<FoundKeeper> find_keeper(const std::filesystem::path& dir);
 /// HostStatus::troubles() as the keeper of `dir` says, none where no keeper lives; and that the
 /// disk of `dir` is full, where no keeper could write anything.

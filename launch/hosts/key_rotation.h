@@ -29,7 +29,7 @@ struct TakenFlock {
 /// flock runs, in three steps, each of which every running daemon has taken on before the next one
 /// begins: the new key is let in beside the old one; the node uses the new one and is called by it;
 /// the old one is let in no more. For flocks here and on hosts, all of which must be reachable.
-/// `not_ready`: somebody did not take a step on within `patience`; called again it begins anew,
+/// `not_ready`: a node did not take a step on within `patience`; called again it begins anew,
 /// from where it is. Returns the node's new public key.
 [[nodiscard]] Result<std::string> rotate_key(const Deployment& deployment, const std::string& node,
                                              std::chrono::seconds patience);

@@ -22,7 +22,7 @@ struct JobFilter {
   [[nodiscard]] bool any() const;
   /// `invalid`: a state, a date or an id that is none.
   [[nodiscard]] Status check(Date now) const;
-  /// Those that are meant, oldest first. `not_found`: an id that nobody has; `me`: the user that
+  /// Those that are meant, oldest first. `not_found`: an id that no job has; `me`: the user that
   /// "me" stands for.
   [[nodiscard]] Result<std::vector<JobState>> choose(std::vector<JobState> jobs,
                                                      const std::string& me, Date now) const;

@@ -17,7 +17,7 @@ namespace starling {
 /// rate, all divided by `speedup`. The rate follows the neighbours that this executor itself runs,
 /// how many GPUs a job has of those that it asks for, and what it runs by.
 /// Times handed out (served) are on the job's own scale, that is without `speedup`. Stopping is
-/// immediate. What passed its deadline while nobody looked has ended then.
+/// immediate. What passed its deadline between two looks has ended then.
 class EmulatedLauncher final : public Launcher {
  public:
   /// All three outlive it. speedup > 0.

@@ -19,7 +19,7 @@ class GuardedPart {
  public:
   /// Makes the folder and starts the guardian. `io`: this machine could not; nothing is left of it.
   static Result<GuardedPart> start(const std::filesystem::path& folder, PartPlan plan);
-  /// That of an earlier life. Nothing: nobody was or ever will be started there.
+  /// That of an earlier life. Nothing: none was or ever will be started there.
   static std::optional<GuardedPart> find(const std::filesystem::path& folder);
   ~GuardedPart();
   GuardedPart(GuardedPart&& other) noexcept;
@@ -27,13 +27,13 @@ class GuardedPart {
 
   void say(ControlWord::Kind kind, std::int64_t at_ns);
 
-  /// A guardian that somebody has stopped (SIGSTOP) goes on.
+  /// A guardian that was stopped (SIGSTOP) goes on.
   void wake();
 
   enum class State : std::uint8_t {
     guarded,
     ended,     ///< there is a result
-    unguarded  ///< the guardian is gone without one: somebody of the part may be left
+    unguarded  ///< the guardian is gone without one: a process of the part may be left
   };
   /// Where it cannot be told, it is guarded.
   State look();

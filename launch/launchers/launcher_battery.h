@@ -84,7 +84,7 @@ inline void launcher_battery(LauncherRig rig) {
   CHECK(ended[0].attempt == other.attempt);
   CHECK(launcher.next_deadline() == kNever);
 
-  INFO("what nobody renews ends at its deadline, as lost; what is renewed goes on");
+  INFO("what is not renewed ends at its deadline, as lost; what is renewed goes on");
   LaunchSpec left = rig.endless(6, 0);
   LaunchSpec wanted = rig.endless(7, 1);
   left.until = wanted.until = later(rig.now(), std::chrono::milliseconds(300));

@@ -43,7 +43,7 @@ struct ProcessOptions {
   Duration stuck = std::chrono::seconds(10);  ///< beyond force: then its GPUs are told to be bad
   Fitness::Pauses pauses;
   std::function<void(const std::string&)>
-      notice;                                    ///< said to an operator, once each; unset: nobody
+      notice;                                    ///< said to an operator, once each; unset: to none
   std::function<ServerLabel(ServerId)> label;    ///< of a server of this executor; unset: plain
   std::function<std::string(ServerId)> address;  ///< of a server, for MASTER_ADDR; unset: 127.0.0.1
 };
@@ -59,9 +59,9 @@ struct ProcessOptions {
 ///
 /// Parts survive this object and its process; the next one on the same `parts` takes them up again.
 /// What a killed guardian left is killed first of all, when this is opened. A part whose guardian
-/// is gone without a result is over, and lost, only when nobody of it is found any more. A machine
-/// that cannot start processes says that all its GPUs are bad until it can. One such object per
-/// process.
+/// is gone without a result is over, and lost, only when no process of it is found any more. A
+/// machine that cannot start processes says that all its GPUs are bad until it can. One such object
+/// per process.
 class ProcessLauncher final : public Launcher {
  public:
   /// The folders exist or can be made, else `io`. `topology` and `clock` outlive it.
@@ -112,11 +112,11 @@ class ProcessLauncher final : public Launcher {
   void nudge(Part& part, Instant now);
   void take_up_strangers(const std::set<std::filesystem::path>& known);
   void try_out(Instant now);
-  /// How it ended; nothing: somebody of it is left, or may be.
+  /// How it ended; nothing: a process of it is left, or may be.
   [[nodiscard]] std::optional<PartResult> over(Part& part, Instant now);
   [[nodiscard]] Exit exit_of(const Key& key, const PartResult& result) const;
   void release(const Part& part);
-  /// Kills what killed guardians left to us. True: somebody was found, or may be there.
+  /// Kills what killed guardians left to us. True: a process was found, or may be there.
   [[nodiscard]] bool orphans();
   [[nodiscard]] std::int64_t on_machine(Instant at) const;
   [[nodiscard]] Duration here(std::int64_t ns) const;

@@ -9,7 +9,7 @@ namespace starling {
 
 /// A page of a job's log, which its guardian may be writing and rotating meanwhile (FILE, and what
 /// was before in FILE.1). A position is a file's number, which is its own as long as it exists, and
-/// an offset in all that was ever printed (in that file, where nobody knows: FILE.from,
+/// an offset in all that was ever printed (in that file, where that is not known: FILE.from,
 /// launch/guardian/log_starts.h): so whoever reads on is led from FILE.1 to FILE, told of a gap
 /// where what he was reading is gone, and can tell how much is gone from where a page begins.
 /// Nothing is waited for and no link followed; only plain files of ours are read.

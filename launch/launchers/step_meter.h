@@ -14,7 +14,7 @@ namespace starling {
 ///   STEPS [STEPS_PER_SECOND_ALONE [NOISE_SCALE]]
 struct StepReport {
   double steps = 0;  ///< done so far in this attempt
-  double alone = 0;  ///< what it does per second with nobody beside it, at the size that it asks
+  double alone = 0;  ///< what it does per second with no job beside it, at the size that it asks
                      ///< for; 0: it does not know
   double noise = 0;  ///< gradient noise scale, in samples; 0: it does not know
 };
@@ -24,8 +24,8 @@ struct StepReport {
                                                    std::optional<uid_t> owner = std::nullopt);
 
 /// The measured speed of one command, as a part of that alone. Over windows of at least kWindow and
-/// kLeastSteps, which begin anew whenever somebody comes or goes beside it. The speed alone is what
-/// the command says; else the mean of the windows in which nobody was on its server.
+/// kLeastSteps, which begin anew whenever a job comes or goes beside it. The speed alone is what
+/// the command says; else the mean of the windows in which no other was on its server.
 class StepMeter {
  public:
   static constexpr Duration kWindow = std::chrono::seconds(10);

@@ -136,7 +136,7 @@ inline bool alive(const std::string& pid) {
   return !pid.empty() && stat && stat->state != 'Z' && stat->state != 'X';
 }
 
-/// What stands in a file once somebody has written a line there.
+/// What stands in a file once a line was written there.
 inline std::string line_in(const std::filesystem::path& file) {
   for (int i = 0; i < 1500; ++i) {
     std::ifstream in(file);

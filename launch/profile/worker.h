@@ -27,7 +27,7 @@ class ProfileWorker {
     std::function<bool()> stop;  ///< true: give up waiting, with `busy`
   };
   /// Instants of the monotonic clock: it runs steps from `start` to `end` and counts those from
-  /// `from` to `to`. Without `run` it makes no steps; with `hold` nobody else gets on its core
+  /// `from` to `to`. Without `run` it makes no steps; with `hold` nothing else gets on its core
   /// meanwhile, as far as the right to take precedence goes.
   struct Order {
     std::chrono::steady_clock::time_point start, from, to, end;

@@ -13,7 +13,7 @@ namespace starling {
 
 // How a flock of one machine goes over to other servers, so that whoever is killed at any time
 // leaves the old flock or the new one:
-//   1. prepare_servers(): all that is new stands beside the old; nobody looks at it.
+//   1. prepare_servers(): all that is new stands beside the old; nothing reads it.
 //   2. ask_for_servers(): the file deployment.next.json. Whoever keeps the flock finds it, now or
 //      at its next start, and ends all daemons, but not the jobs.
 //   3. take_servers(), while no daemon runs: looks whether every journal can be said in the new

@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Partitions of a flock with state in etcd that nobody else serves while its servers change: taken
+/// Partitions of a flock with state in etcd that no agent serves while its servers change: taken
 /// as their agents take them, by the holder of their agents' own directories, and released with the
 /// object. Whoever is killed meanwhile leaves what an agent does that is killed.
 class HeldPartitions {
@@ -27,7 +27,7 @@ class HeldPartitions {
   /// wherever. `io`: etcd; `invalid`: the journal.
   [[nodiscard]] Result<std::vector<Record>> take(const DeployedNode& agent);
 
-  /// Whether nobody else has had any of them since, asked of etcd now. `conflict` names one.
+  /// Whether no host has had any of them since, asked of etcd now. `conflict` names one.
   [[nodiscard]] Status still_held();
 
  private:

@@ -13,7 +13,7 @@
 namespace starling {
 
 /// A flock's next generation: the same agents with partitions in the same order, executors that
-/// keep their servers, new ones for servers that nobody can serve with his.
+/// keep their servers, new ones for servers that none can serve with its own.
 struct NewServers {
   TopologyChange change;
   Deployment flock;  ///< of the next generation

@@ -23,8 +23,8 @@ struct PartitionState : TakenPartition {
                                                           const std::filesystem::path& flock,
                                                           const StateDir& dir);
 
-/// Takes a partition in etcd that was at `seen` and whose lease has lapsed, or that nobody ever
-/// had, for the agent `host`; one try. `conflict`, `expired`: somebody else was faster. `invalid`:
+/// Takes a partition in etcd that was at `seen` and whose lease has lapsed, or that none ever
+/// had, for the agent `host`; one try. `conflict`, `expired`: another was faster. `invalid`:
 /// also where the state is an old copy, or the flock has other servers than `deployment` knows.
 [[nodiscard]] Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen,
                                                AgentId host, const StateDir& dir);

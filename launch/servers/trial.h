@@ -17,7 +17,7 @@ namespace starling {
 [[nodiscard]] Status try_servers(const Deployment& now, const Deployment& next,
                                  const std::string& host, HeldPartitions& held);
 
-/// Files nodes/executor-N/health of `host` name GPUs by number. They are people's: nobody changes
+/// Files nodes/executor-N/health of `host` name GPUs by number. They are people's: nothing changes
 /// them in passing. `invalid` names one whose numbers would be others.
 [[nodiscard]] Status health_files_allow(const Deployment& flock, const std::string& host,
                                         const Topology& before, const Topology& after);

@@ -24,7 +24,7 @@ struct Dl2Example {
 };
 
 /// DL2 (arXiv 1909.06040): in each slot a net says, action by action, who gets one more worker,
-/// parameter server, or both, until it says that nobody does or nothing is left. Placing is Optimus'
+/// parameter server, or both, until it says that none does or nothing is left. Placing is Optimus'
 /// rule. What it decides by is one of three: a learner, which explores; else a net; else its
 /// incumbent, whose workers it takes, with the servers that the incumbent would have them with.
 ///

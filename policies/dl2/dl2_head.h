@@ -14,9 +14,9 @@ namespace starling {
 ///
 /// As in the paper (Dl2Shape::shared false) it is one net over the whole state. Shared, which is
 /// ours: the same small net looks at each job by itself, at its numbers and a few about all jobs of
-/// the block, and once more at nobody. A job's three answers are the scores of its actions, the first
-/// one about nobody is that of the last action; of a critic all first ones are summed up. So what it
-/// learns of one job it knows of all, wherever in the window they are.
+/// the block, and once more at no job. A job's three answers are the scores of its actions, the
+/// first one about no job is that of the last action; of a critic all first ones are summed up. So
+/// what it learns of one job it knows of all, wherever in the window they are.
 class Dl2Head {
  public:
   enum class Kind : bool { actor, critic };
@@ -32,7 +32,7 @@ class Dl2Head {
   /// As of TrainableMlp.
   void backward(std::span<const float> by_answers);
   /// Of a shared head, what the net looked at in the last forward(), state by state: a job by its
-  /// position in the window, or nobody, at the position Dl2Shape::window.
+  /// position in the window, or no job, at the position Dl2Shape::window.
   struct Row {
     std::size_t state = 0, position = 0;
   };

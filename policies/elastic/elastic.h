@@ -21,7 +21,7 @@ struct ElasticOptions {
   bool grows = false;  ///< over partitions (OverPartitions)
 };
 [[nodiscard]] ElasticOptions read_elastic(OptionReader& reader, double round_s = 600);
-/// ElasticOptions::grows, which is `otherwise` unless somebody says it.
+/// ElasticOptions::grows, which is `otherwise` unless the options say it.
 [[nodiscard]] bool read_grows(OptionReader& reader, bool otherwise);
 
 /// A policy that gives every job a number of workers, anew at each round, as its Division says.
@@ -30,7 +30,7 @@ struct ElasticOptions {
 /// A round divides everything. Workers that find no place are not held for their job: it gets as
 /// many as there is room for, and the others go to whoever is next. With `between`, which no paper
 /// has, what is free is also divided as soon as a job arrives or ends: to those who wait, or else
-/// to those who run, if they gain more by it than a restart costs. Nobody gets less for that. What
+/// to those who run, if they gain more by it than a restart costs. No job gets less for that. What
 /// becomes of GPUs in other partitions is OverPartitions'.
 class ElasticPolicy final : public Policy {
  public:

@@ -14,10 +14,10 @@ namespace starling {
 /// How the jobs of an elastic policy use GPUs of several partitions, each of which divides its own
 /// alone. Nothing safe depends on what it takes the others to have.
 ///
-/// * At a round, while nobody waits here, jobs that run wholly here grow over partitions where
-///   nobody waits either: those first that gain most by the next round for each GPU more, if that
+/// * At a round, while no job waits here, jobs that run wholly here grow over partitions where
+///   none waits either: those first that gain most by the next round for each GPU more, if that
 ///   is more than their stop and their way back cost.
-/// * A gang with GPUs elsewhere is called home once somebody waits there, or here who could use what
+/// * A gang with GPUs elsewhere is called home once a job waits there, or here that could use what
 ///   it has here and has no lower priority: at the next round it gets what this partition has for
 ///   it, or waits. One whose least size is more than this partition has is never called.
 /// * A job whose least size is more than this partition has starts over partitions, as large as
@@ -40,7 +40,7 @@ class OverPartitions {
   [[nodiscard]] static bool is_away(const View& view, const JobView& job);
   /// What it has in this one, ascending.
   [[nodiscard]] static Placement part_here(const View& view, const JobView& job);
-  /// Of a gang that is away and may have other sizes: somebody waits in a partition that it is in,
+  /// Of a gang that is away and may have other sizes: a job waits in a partition that it is in,
   /// and it can be at home.
   [[nodiscard]] bool is_called_home(const View& view, const JobView& job) const;
 
@@ -60,7 +60,7 @@ class OverPartitions {
   void grow(const ElasticCall& call, const Division& division,
             std::span<const ElasticShare> runners, const Occupancy& planned,
             std::vector<Decision>& out);
-  /// At a round: one of `waits`, jobs that wait, starts, on GPUs that nobody has to leave first.
+  /// At a round: one of `waits`, jobs that wait, starts, on GPUs that no job has to leave first.
   /// Adds a Spread, or nothing; nothing unless the topology has exactly one GPU type.
   void start(const ElasticCall& call, const Division& division, std::span<const ElasticShare> waits,
              const Occupancy& planned, std::vector<Decision>& out);

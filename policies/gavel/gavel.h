@@ -147,7 +147,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   std::set<JobId> movers_;          // who this round stops to move
   bool changed_ = false;            // jobs came or went since the last allocation
   Instant last_seen_{};
-  std::uint64_t observed_ = 0;  // calls at which somebody was here
+  std::uint64_t observed_ = 0;  // calls at which a job was here
   std::optional<Restored> restored_;
 };
 

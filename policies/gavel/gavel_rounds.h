@@ -25,7 +25,7 @@ using GavelCombination = std::pair<JobId, std::optional<JobId>>;
 /// jobs on the same GPUs have an account of their own, as long as they have an allocation.
 class GavelRounds {
  public:
-  /// A newcomer counts as having had half a `round` on every type, so that nobody's part is 0.
+  /// A newcomer counts as having had half a `round` on every type, so that no job's part is 0.
   GavelRounds(std::size_t types, Duration round);
 
   void enter(JobId job);

@@ -15,7 +15,7 @@ namespace starling {
 ///
 /// A copy is a gang of whole workers on one server, at most as many as the job asks for, and of a
 /// job at most one to a server; their paces add up, times what averaging leaves of a sample. They
-/// come of GPUs that nobody else wants, so no job is kept out by a copy. Each server in turn goes
+/// come of GPUs that no other job wants, so no job is kept out by a copy. Each server in turn goes
 /// to the job whose utility grows most for each GPU.
 class ForkedCopies {
  public:

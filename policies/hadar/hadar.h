@@ -41,7 +41,7 @@ struct HadarOptions {
 /// of its own, of what is left (ForkedCopies).
 ///
 /// Of more than kMostPriced jobs the most urgent are asked, and of equally urgent ones those that
-/// would gain most for each GPU and round at their fastest; the others go on while nobody needs
+/// would gain most for each GPU and round at their fastest; the others go on while no job needs
 /// their GPUs, and wait otherwise.
 class HadarPolicy final : public Policy, public QueueOrder {
  public:

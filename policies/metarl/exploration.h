@@ -32,7 +32,7 @@ class ExplorationBudget {
   /// The job is placed to explore a pair; it is expected to take so many GPU seconds. It counts once
   /// it is found running.
   void begin(std::uint64_t order, std::uint32_t gpus, double gpu_seconds, std::uint64_t pair);
-  /// Somebody runs, or is to begin, to explore: else keep_running() does nothing.
+  /// A job runs, or is to begin, to explore: else keep_running() does nothing.
   [[nodiscard]] bool anybody() const noexcept { return !running_.empty(); }
   /// By JobView::order, those that run here; `runs(order)` says whether one does. Whoever was to
   /// begin and does not run was refused; whoever ran and does not has ended.

@@ -24,7 +24,7 @@ struct MetaRlOptions {
 /// It places as Lif does with a threshold. Where speeds that are `bonus` deviations better than
 /// believed would lead to another place on shared GPUs, it takes that instead, and so finds out, if
 ///   - both together are believed to do more than the one that runs there alone: gain above 0;
-///   - nobody has explored the pair so often that the bonus has shrunk away: it goes with
+///   - the pair was not explored so often that the bonus has shrunk away: it goes with
 ///     1 / sqrt(1 + times);
 ///   - the budget has what the job is expected to take.
 /// Scores as Lif's, of the optimistic speeds where it explores.
@@ -51,7 +51,7 @@ class MetaRl final : public Scorer {
   struct Worth {
     std::int64_t gain = 0, slowdown = 0;
   };
-  /// With speeds better by the bonus; as believed where nobody shares a GPU.
+  /// With speeds better by the bonus; as believed where no job shares a GPU.
   [[nodiscard]] Worth hoped(const DecisionPoint& point, const Candidate& place) const;
   [[nodiscard]] double bonus_of(const DecisionPoint& point, const Candidate& place) const;
   /// The option that hope leads to and belief does not, if it may be explored; null: none.

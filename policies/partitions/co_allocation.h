@@ -24,7 +24,8 @@ class CoAllocation {
   void begin(Instant now);
   [[nodiscard]] bool may_ask(const QueueEntry& entry) const;
   /// The same of asking for GPUs that others are on: they come and go faster than free ones, and
-  /// nobody has refused anything where none will do, so that is asked about again by half a minute.
+  /// no partition has refused anything where none will do, so that is asked about again by half a
+  /// minute.
   [[nodiscard]] bool may_ask_to_share(const QueueEntry& entry) const;
   /// Asks for the gang; `share` is what it gets here, taken from `local`. `type`: as Spread's.
   void ask(const View& view, const QueueEntry& entry, const JobView& job, Placement share,

@@ -43,7 +43,7 @@ class ForwardingBySpeed {
   /// GPUs wanted for each GPU by which queues must differ before one that waits changes over.
   static constexpr double kCalmer = 0.25;
 
-  /// Reads the digests. O(agents and their GPU types). False: there is nobody.
+  /// Reads the digests. O(agents and their GPU types). False: there is none.
   bool begin(const View& view);
   [[nodiscard]] bool any() const noexcept { return peers_.any(); }
   /// Grows whenever anybody's digest changes, and with every note_forward().
@@ -62,7 +62,7 @@ class ForwardingBySpeed {
                                                  double slowdown);
   /// Where a job that cannot start here should wait: null: here. `here`: speed alone of the best
   /// type that this partition has, if that is enough for the job, else 0. `queue`: as
-  /// Destination's. `tries`: it may go and see whether somebody there will do to share with, which
+  /// Destination's. `tries`: it may go and see whether a job there will do to share with, which
   /// no digest says.
   [[nodiscard]] static const Destination* better_queue(std::span<const Destination> found,
                                                        double here, double queue, bool tries);

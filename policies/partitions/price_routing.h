@@ -34,7 +34,7 @@ class PriceRouting {
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
   /// For those of `left`, whom a round has left out: gives away who costs less elsewhere by a
-  /// quarter at least. Nothing where nobody says prices.
+  /// quarter at least. Nothing where no agent says prices.
   void rebalance(std::span<const JobView* const> left, std::vector<Decision>& out);
   /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere
   /// they cost less by kWorthMoving and by kRestart in time; those first that save most, a few in
@@ -42,8 +42,8 @@ class PriceRouting {
   /// by route() once he waits, if that is still so.
   [[nodiscard]] std::vector<const JobView*> pick_movers(const View& view);
   /// Free GPUs there are no reason to move: it would cost a quarter more on them than here, since
-  /// they are slow. Where nobody says prices it never is so. For OverflowRouting::set_veto(), after
-  /// route().
+  /// they are slow. Where no agent says prices it never is so. For OverflowRouting::set_veto(),
+  /// after route().
   [[nodiscard]] bool costs_more(const JobView& job, AgentId to);
   /// Policy::prices() as of the last route().
   [[nodiscard]] std::span<const TypePrice> prices() const noexcept { return prices_; }
@@ -53,7 +53,7 @@ class PriceRouting {
     GpuTypeId id;
     std::uint32_t gpus = 0;
     std::uint32_t free = 0;
-    std::uint32_t in_service = 0;  ///< of `gpus`: free, or somebody runs there
+    std::uint32_t in_service = 0;  ///< of `gpus`: free, or a job runs there
     double wanted = 0;             ///< by those who run on it
   };
   struct Place {
@@ -98,7 +98,7 @@ class PriceRouting {
   std::vector<JobView> kept_;
   std::optional<View> without_;
   const View* view_ = nullptr;  // of the last route()
-  bool together_ = false;       // somebody was there
+  bool together_ = false;       // another was there
   std::vector<JobId> movers_;   // that pick_movers() gave, and that do not wait yet
 };
 

@@ -45,7 +45,7 @@ class RemotePartitions {
   static constexpr Duration kPledge = std::chrono::seconds(5);
 
   /// Reads the digests whose version it does not know. O(agents), and of those that it reads O(GPU
-  /// types and rooms). False: there is nobody. `server`: GPUs of the commonest server, which
+  /// types and rooms). False: there is none. `server`: GPUs of the commonest server, which
   /// RemotePartition::whole counts.
   bool begin(const View& view, std::uint32_t server);
   /// By distance.
@@ -93,7 +93,7 @@ class RemotePartitions {
   struct Read {
     std::uint64_t version = 0, hash = 0;
     bool stands = false;  // peers_ and types_ have it, less what was pledged
-    RemoteRooms servers;  // known() once somebody has asked
+    RemoteRooms servers;  // known() once asked for
   };
   [[nodiscard]] const Known& known(const View& view, AgentId agent, IndexRange servers);
   /// Who is heard of is as it was at the last call.

@@ -13,11 +13,11 @@ namespace starling {
 /// All of it is in this partition, and taken.
 [[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
 [[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);
-/// The running job can have the place as soon as it has left its own: nobody else has to go.
+/// The running job can have the place as soon as it has left its own: no other has to go.
 [[nodiscard]] bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job);
 
 /// Keeps for a job what is free of the GPUs that it was promised, until those who have the others
-/// have stopped: nobody starts there meanwhile.
+/// have stopped: no job starts there meanwhile.
 void keep(Occupancy& now, const Placement& promised);
 void keep(Trial& now, const Placement& promised);
 /// Starts the job where it was promised to if all of that is free, else keeps what is.
@@ -32,7 +32,7 @@ void start_or_keep(Trial& now, JobId job, Placement promised, Demand each,
 /// to start.
 ///
 /// Running jobs are offered one after the other until there is a place in soon(); what is promised
-/// is taken there. In the end those stop who are needed, and the others stay as if nobody had
+/// is taken there. In the end those stop who are needed, and the others stay as if none had
 /// asked. Those offered must stay valid until settle() or withdraw().
 class Eviction {
  public:
@@ -51,7 +51,7 @@ class Eviction {
   /// Stops those offered who are needed; the others are where they were. Answers who stops, in the
   /// order in which they were offered.
   std::vector<JobId> settle(std::vector<Decision>& out);
-  /// Nobody is needed: all who were offered are where they were.
+  /// None is needed: all that were offered are where they were.
   void withdraw();
 
  private:

@@ -26,7 +26,7 @@ enum class CandidateKind : std::uint8_t {
 
 /// One place for a job, and what the speed model predicts of it.
 struct Candidate {
-  /// Somebody who would run slower. `shares`: on the same GPU.
+  /// A job that would run slower. `shares`: on the same GPU.
   struct Loss {
     std::uint32_t slot = 0;  ///< of Candidates::residents()
     std::uint32_t gpus = 0;
@@ -37,7 +37,7 @@ struct Candidate {
   CandidateKind kind = CandidateKind::tight;
   Placement placement;
   double own = 0;       ///< relative speed of the job there now
-  double unshared = 0;  ///< the same once nobody shares its GPUs any more
+  double unshared = 0;  ///< the same once no job shares its GPUs any more
   double unsure = 0;    ///< standard deviation of `own`, as the speed model says
   /// gpus * own - sum over losses of gpus * (before - after), in millionths of a GPU.
   std::int64_t gain = 0;
@@ -65,7 +65,7 @@ struct PlacementRequest {
 ///
 /// The number of candidates does not grow with the cluster: free GPUs give at most three per GPU
 /// type, and of running jobs that look alike (Residents::Group) the lowest stands for all, with the
-/// kShared groups that promise the most looked at closely. What was predicted is kept while nobody
+/// kShared groups that promise the most looked at closely. What was predicted is kept while no job
 /// comes to its servers or leaves them.
 class Candidates {
  public:
@@ -107,7 +107,7 @@ class Candidates {
   [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty) const;
 
   /// Who could share GPUs with a gang that spans partitions, as Policy::co_tenants(). A gang that
-  /// asks for CPUs or memory shares with nobody: what is left of those beside its free GPUs is not
+  /// asks for CPUs or memory shares with none: what is left of those beside its free GPUs is not
   /// known here.
   [[nodiscard]] std::vector<CoTenant> co_tenants(const JobSpec& gang, std::size_t most);
   /// GPUs of the type that have one known tenant, for the same.

@@ -21,9 +21,9 @@ struct Resident {
   Neighbour self;                      ///< without straggler_seed, which no policy can know
   std::uint32_t profile = 0;           ///< equal for equal profiles
   std::vector<std::uint32_t> servers;  ///< of this partition, ascending
-  std::uint32_t open = 0;              ///< of its GPUs here, those where nobody else is known
+  std::uint32_t open = 0;              ///< of its GPUs here, those where no other is known
   std::uint32_t group = ~0U;           ///< see Residents::Group; ~0: nothing open
-  double speed = 0;      ///< predicted now; 0: not asked since somebody beside it came or went
+  double speed = 0;      ///< predicted now; 0: not asked since a job beside it came or went
   Duration estimate{0};  ///< spec.duration
   std::uint64_t recurring_group = 0;  ///< recurring_group_of() its spec
   Instant submitted;
@@ -42,7 +42,7 @@ struct Resident {
 class Residents {
  public:
   static constexpr std::uint32_t kNone = ~0U;
-  /// Residents that are alike to somebody who wants to share their GPUs: profile, GPU type, servers
+  /// Residents that are alike to a job that wants to share their GPUs: profile, GPU type, servers
   /// spanned and GPUs open. The lowest stands for all.
   struct Group {
     std::uint32_t profile = 0;
@@ -78,7 +78,7 @@ class Residents {
   [[nodiscard]] std::size_t count() const noexcept { return running_.size(); }
   /// Slots of the jobs of View::running, in turn, then of those added since.
   [[nodiscard]] std::span<const std::uint32_t> running() const noexcept { return running_; }
-  /// The only known tenant of the GPU; kNone: nobody, or two.
+  /// The only known tenant of the GPU; kNone: none, or two.
   [[nodiscard]] std::uint32_t tenant(GpuId gpu) const;
   /// Exactly one job is on it, it is known here, and there is room.
   [[nodiscard]] bool open(const View& view, GpuId gpu) const;
@@ -92,12 +92,12 @@ class Residents {
   [[nodiscard]] std::uint32_t profiles() const noexcept {
     return static_cast<std::uint32_t>(profiles_.size());
   }
-  /// Grows when somebody comes to the server or leaves it.
+  /// Grows when a job comes to the server or leaves it.
   [[nodiscard]] std::uint64_t version(std::uint32_t server) const { return versions_[server]; }
   /// Grows with every change.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
   [[nodiscard]] IndexRange servers() const noexcept { return servers_; }
-  /// Servers to which somebody came, or that somebody left, since this was last asked.
+  /// Servers to which a job came, or that a job left, since this was last asked.
   [[nodiscard]] std::vector<std::uint32_t> take_changed() { return std::exchange(changed_, {}); }
   /// Predicted speed now, among all that are beside it.
   double speed(const SpeedModel& model, std::uint32_t slot);

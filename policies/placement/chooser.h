@@ -11,7 +11,7 @@ namespace starling {
 /// Sees every decision of a placement policy that leaves a choice (but see co_allocates()), with
 /// the scores that the policy's Scorer gives its options, and makes it: to search, to explore, to
 /// record, to imitate. It works over any policy. With one, shared places are listed also where the
-/// best free place slows nobody (SharedPlaces::if_slowed).
+/// best free place slows no job (SharedPlaces::if_slowed).
 class Chooser {
  public:
   virtual ~Chooser() = default;

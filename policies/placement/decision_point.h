@@ -80,7 +80,7 @@ struct DecisionPoint : DecisionContext {
   [[nodiscard]] bool may_wait() const noexcept {
     return !options.empty() && options.back().kind == OptionKind::wait;
   }
-  /// There is nothing to choose: the job has no place, and nobody else may have it.
+  /// There is nothing to choose: the job has no place, and no partition may have it.
   [[nodiscard]] bool forced() const noexcept { return options.size() == 1 && may_wait(); }
   /// Speed of the job alone on the best GPUs that it could have, here or, while it may still go
   /// there, elsewhere.

@@ -21,7 +21,7 @@ class Reasons {
  public:
   static constexpr std::size_t kKept = 1024, kOptions = 4;
 
-  /// `work_s`: what the job is expected to take still, at its best speed; 0: nobody guesses. `scores`:
+  /// `work_s`: what the job is expected to take still, at its best speed; 0: not guessed. `scores`:
   /// as Scorer says; `taken`: an index of `options`. `scored`: they are the scorer's, and shown.
   /// `remark`: as Scorer::remark().
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
@@ -42,7 +42,7 @@ class Reasons {
     std::uint64_t elsewhere = 0, open = 0;  // GPUs
     AgentId to;
     double score = 0;
-    float own = 0;  // 0: nobody predicts speeds
+    float own = 0;  // 0: speeds are not predicted
     float inflicted_loss = 0, slowest = 1;
   };
   static Option seen(const PlacementOption& option);

@@ -16,7 +16,7 @@ namespace starling {
 enum class SharedPlaces : std::uint8_t {
   never,
   always,
-  if_slowed,    ///< only if the best place on free GPUs slows somebody down, or there is none
+  if_slowed,    ///< only if the best place on free GPUs slows a job down, or there is none
   if_none_free  ///< only if there is no place on free GPUs
 };
 

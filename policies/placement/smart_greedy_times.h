@@ -18,7 +18,7 @@ class FreeTimes {
   /// Seconds until a gang could start on free GPUs of the kind, on as few servers as it must take,
   /// after what was promised; infinite if that is not to be seen.
   [[nodiscard]] double wait(std::uint32_t kind, const PlacementRequest& request);
-  /// Somebody ahead in the queue waits for so many GPUs of the kind.
+  /// A job ahead in the queue waits for so many GPUs of the kind.
   void promise(std::uint32_t kind, std::uint32_t gpus);
 
  private:

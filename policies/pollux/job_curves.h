@@ -21,7 +21,7 @@ struct KnownGoodput {
 /// The goodput of the jobs of one partition: what was measured of each (BelievedCurves), or, if
 /// `given`, what is known of its model before it runs.
 ///
-/// Measured: a job of which nothing is known gets one GPU, and nobody more than twice as many as it
+/// Measured: a job of which nothing is known gets one GPU, and none more than twice as many as it
 /// was measured with, or as many as it asks for where a job of its kind was measured. Given: the
 /// constants that were fitted to its model's measurements (interference/goodput/profiles.h), or to
 /// what the speed model says of it. Its noise scale is the one that it says; given, of a job that

@@ -17,7 +17,7 @@ using TwoGoals = std::array<double, 2>;
 
 /// Where a plan stands among others, as NSGA-II (Deb 2002) sorts them.
 struct ParetoPlace {
-  std::uint32_t rank = 0;  ///< fronts that have to go before nobody dominates it
+  std::uint32_t rank = 0;  ///< fronts that have to go before none dominates it
   double crowding = 0;     ///< how far its neighbours in its front are; infinite at its ends
 };
 [[nodiscard]] std::vector<ParetoPlace> pareto_places(std::span<const TwoGoals> plans);

@@ -28,7 +28,7 @@ struct SharingProblem {
   std::vector<std::uint32_t> node_gpus;
   /// CPUs and memory that all jobs on a node have together, by node; empty: any amount.
   std::vector<Demand> node_means = {};
-  /// Replicas that a node can hold of a job of a kind when nobody else is on it, by node.
+  /// Replicas that a node can hold of a job of a kind when no other is on it, by node.
   std::vector<std::vector<std::uint32_t>> most_on_of = {};
   std::vector<SharingJob> jobs;
   SharePlan now;

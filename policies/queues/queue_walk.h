@@ -64,7 +64,7 @@ class QueueWalk {
   QueueWalk(const QueueWalk&) = delete;
   QueueWalk& operator=(const QueueWalk&) = delete;
 
-  /// One call. `idle`: nobody can start here, whatever waits.
+  /// One call. `idle`: no job can start here, whatever waits.
   [[nodiscard]] std::vector<Decision> decide(const View& view, bool idle, const Steps& steps);
   /// A step: starts whoever fits, in order, by place().
   void start_in_order(const View& view, Trial& trial, std::vector<Decision>& out);

@@ -23,7 +23,7 @@ class RoundPlan {
   };
   void add(Planned planned) { planned_.push_back(std::move(planned)); }
   /// The job is to have `to`, or nothing, in the place of what it has. One that runs, and for whom
-  /// nobody else has to go, is resized by one of `resizes`; otherwise it is stopped, and planned.
+  /// no other has to go, is resized by one of `resizes`; otherwise it is stopped, and planned.
   void bring(const View& view, const JobView& job, std::optional<Placement> to,
              const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
   /// The same of a job that runs, also one that has no GPU in this partition.
@@ -57,7 +57,7 @@ class Rounds {
     /// At the start of a round: fills the plan, which is empty; stops and resizes by decisions of
     /// its own.
     std::function<void(RoundPlan&, std::vector<Decision>&)> plan;
-    /// At every other call. May add to the plan; stops nobody.
+    /// At every other call. May add to the plan; stops no job.
     std::function<void(RoundPlan&, std::vector<Decision>&)> between = {};
   };
   explicit Rounds(const QueueOptions& options);
@@ -67,7 +67,7 @@ class Rounds {
                                              Duration round, const Steps& steps);
   /// The same of a policy with prices, which outlive this: first newcomers go where they cost least,
   /// and `steps_of(view)` are about the view without them; of those that a round leaves out some move
-  /// for a lower price, and nobody to free GPUs where it would cost more.
+  /// for a lower price, and no job to free GPUs where it would cost more.
   template <class StepsOf>
   [[nodiscard]] std::vector<Decision> decide(const View& all, const Trigger& trigger,
                                              Duration round, PriceRouting& routing,

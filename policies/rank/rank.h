@@ -24,11 +24,11 @@ struct RankOptions {
   bool believes = false;        ///< users' estimates; else forecasts alone
   double restart_s = 25;        ///< that a change costs a job that does not say it itself
   double type_power = 0.6;      ///< type_costs()
-  double patience_s = 172'800;  ///< after so long without GPUs nobody passes a job any more
+  double patience_s = 172'800;  ///< after so long without GPUs no other passes a job any more
 };
 
 /// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
-/// rounds, as jobs come and end, what is free is divided among those who wait or, where nobody does,
+/// rounds, as jobs come and end, what is free is divided among those who wait or, where none does,
 /// among those who run.
 ///
 /// What a restart costs. Of a job that runs, every size and type that it does not have counts
@@ -40,12 +40,12 @@ struct RankOptions {
 /// size whose place is slower than it would be in an empty partition is weighed against smaller ones
 /// by what GPUs are worth in that round.
 ///
-/// Rigid jobs (not elastic) have all their workers or none and, once they run, are stopped for nobody
+/// Rigid jobs (not elastic) have all their workers or none and, once they run, are never stopped
 /// unless they say what a stop costs them (RunDetails::save, restore). A gang that no type of the
 /// partition can hold gets GPUs of several types before all others once it has waited ten minutes.
-/// Nobody waits for ever: who has been without GPUs for the part w of its patience, in all, is aged
-/// by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long jobs
-/// pass short ones hours before anybody need worry.
+/// No job waits for ever: one that has been without GPUs for the part w of its patience, in all, is
+/// aged by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long
+/// jobs pass short ones hours before anybody need worry.
 ///
 /// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
 /// round leaves out.
@@ -75,7 +75,7 @@ class RankPolicy final : public Policy {
     Instant at{};         // last seen
     bool waits = true;    // then
     Placement placement;  // then
-    double pace = 0;      // there, with nobody beside it
+    double pace = 0;      // there, with no job beside it
     bool here = false;
   };
   /// A job that a plan is about.

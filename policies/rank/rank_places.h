@@ -25,7 +25,7 @@ class RankPlaces {
   static constexpr std::uint32_t kTried = 12;
   static constexpr std::uint32_t kLooks = 4096;
 
-  /// As `view` has it, with nobody's name on it. `view` must stay valid until the last call.
+  /// As `view` has it, with no job's name on it. `view` must stay valid until the last call.
   void begin(const View& view, const Shape& shape);
   /// The job stays where it runs; or will be there, with what it runs by.
   void stays(const JobView& job) { settle(job.spec, job.placement, job.allocation); }
@@ -41,7 +41,7 @@ class RankPlaces {
   [[nodiscard]] std::vector<std::uint32_t> free_by_type();
   [[nodiscard]] std::optional<Placement> find(const JobSpec& job, std::uint32_t workers,
                                               GpuTypeId type);
-  /// Progress of the job there, in that at the size that it asks for, with nobody beside it.
+  /// Progress of the job there, in that at the size that it asks for, with no job beside it.
   [[nodiscard]] double pace(const JobSpec& job, const Placement& placement) const;
 
  private:

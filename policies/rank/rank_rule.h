@@ -37,7 +37,7 @@ struct RankProblem {
   std::vector<RankJob> jobs;
   std::vector<std::uint32_t> free;  ///< GPUs, by type
   std::vector<double> cost;         ///< by type: what one of its GPUs is to be worth, above 0
-  std::vector<bool> held = {};      ///< by type, as in the answer; empty: nobody holds any
+  std::vector<bool> held = {};      ///< by type, as in the answer; empty: none holds any
 };
 
 /// So many GPUs of a type for a job, and what each of the last of them is worth.
@@ -56,7 +56,7 @@ struct RankAnswer {
   std::vector<bool> held;     ///< by type: an aged job waits for more than could be given
 
   /// What a GPU of the type would be worth to the others if this job left it: of its own type what
-  /// somebody else would have had next there, of another the price.
+  /// another would have had next there, of another the price.
   [[nodiscard]] double worth_to_others(std::size_t job, std::uint32_t type) const;
 
   /// Of whom `more` is worth most, by type, and the next one.

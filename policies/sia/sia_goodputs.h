@@ -21,7 +21,7 @@ namespace starling {
 /// beyond eight an eighth more), of an elastic job between its smallest and its largest size, and
 /// its smallest itself; of any other job the size it asks for.
 ///
-/// How fast it is is asked of the place that the partition has for it while nobody is there: of the
+/// How fast it is is asked of the place that the partition has for it while no job is there: of the
 /// speed model or, `measured`, of what was measured of the job or of its kind (BelievedCurves). Of
 /// whom nothing was measured, twice the GPUs are twice as fast, and types differ as one GPU of each
 /// does. `rebatches`: elastic jobs run with the batch that suits their GPUs (BatchChoices).

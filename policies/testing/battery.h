@@ -50,7 +50,7 @@ inline Trace battery_trace(Rng rng, std::uint32_t jobs, const Topology& topology
   return trace;
 }
 
-/// Half the speed beside somebody on the same GPU, a tenth if their models differ; a third less
+/// Half the speed beside a job on the same GPU, a tenth if their models differ; a third less
 /// over several servers, and half of it on a P100.
 struct CrowdedSpeed final : SpeedModel {
   explicit CrowdedSpeed(const Topology& of) : topology(of) {}

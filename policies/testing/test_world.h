@@ -24,7 +24,7 @@ namespace starling {
 /// a decision does that it may not is a line in `faults`.
 ///
 /// A job runs as fast as the speed model says of its placement, beside whoever is on its servers
-/// where the policy shares GPUs and there is a model, else beside nobody. Without a model
+/// where the policy shares GPUs and there is a model, else beside none. Without a model
 /// every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
 /// does. As with the real agents, JobView::served is work where attempts are over and wall time
 /// where one runs.
@@ -312,7 +312,7 @@ class TestWorld {
   bool apply(std::uint32_t h, const Forward& d, const std::set<JobId>& blocked) {
     const std::size_t j = waiting_job(h, d.job, blocked);
     if (j == jobs.size()) return false;
-    if (d.to.value >= homes_.size() || d.to.value == h) return fault("forwards to nobody"), false;
+    if (d.to.value >= homes_.size() || d.to.value == h) return fault("forwards to none"), false;
     std::vector<AgentId>& offered = jobs[j].offered[h];
     if (std::ranges::find(offered, d.to) != offered.end())
       return fault("offers a job to the same home twice"), false;

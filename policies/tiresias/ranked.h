@@ -15,7 +15,7 @@ namespace starling {
 /// GPUs are needed by one who is.
 ///
 /// A chosen job keeps its place. A new one is placed where it stops the fewest; until those have
-/// stopped, nobody behind it starts on the GPUs that are promised to it.
+/// stopped, no job behind it starts on the GPUs that are promised to it.
 class Ranked {
  public:
   /// `rank`: smaller runs first; constant while `served` is. Running jobs win ties.

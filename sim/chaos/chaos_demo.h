@@ -6,7 +6,7 @@
 namespace starling {
 
 /// A mistake to practise on, in every build: once, while an executor is down, its machine starts a
-/// process that nobody ordered. Found in seeds where executors die, are restarted or stop; the
+/// process that was not ordered. Found in seeds where executors die, are restarted or stop; the
 /// faults that are left when such a seed is made smaller say so.
 void plant_demo(World& world);
 

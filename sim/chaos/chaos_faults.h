@@ -44,7 +44,7 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] bool herd();    ///< all jobs come at one instant
   [[nodiscard]] bool gossip();  ///< agents tell one another as in large flocks
   [[nodiscard]] bool sizes();   ///< many jobs are elastic, and have any of their sizes
-  /// The most of a server's CPUs and memory that a worker asks for; 0: nobody asks for any.
+  /// The most of a server's CPUs and memory that a worker asks for; 0: none asks for any.
   [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
   [[nodiscard]] const ChaosKnobs& knobs() const noexcept override { return knobs_; }

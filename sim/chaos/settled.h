@@ -13,7 +13,7 @@ namespace starling {
 /// L3: what should not be there when every job is over.
 [[nodiscard]] std::string left_over(World& world);
 /// L2 and L4, in a world that has been quiet for a while: a partition has one owner and all agree
-/// on its epoch, digests say what is, nobody is silent.
+/// on its epoch, digests say what is, no agent is silent.
 [[nodiscard]] std::string disagreement(World& world);
 /// The jobs that have not ended, and what the agents know of them.
 [[nodiscard]] std::string unfinished(World& world);

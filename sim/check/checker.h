@@ -59,7 +59,7 @@ struct WorldView {
 ///   S17 no server gives processes more CPUs or memory than it has
 ///   S18 a job that must not be started again is not
 ///   S20 no server leaves or changes while anything uses it
-///   S21 nobody is heard whose key the receiver does not know as his
+///   S21 no node is heard whose key the receiver does not know as his
 ///   S22 an attempt's processes run by its allocation, which each of its parts has written
 ///   S23 a gang has a size that its job may have, and is as large for each of its parts
 class Checker {

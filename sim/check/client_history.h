@@ -24,7 +24,7 @@ namespace starling {
 /// on: attempts never fall, and within one attempt a job starts, runs, drains and waits again, in
 /// that order. A successor begins with its predecessor's journal, so it never knows less than was
 /// durable when its life began: fewer attempts, no end, or nothing at all. It may know less of what
-/// is not durable: "starting" after "running" is right there. Nobody says more than is durable. A
+/// is not durable: "starting" after "running" is right there. No agent says more than is durable. A
 /// deposed owner that does not know it yet says what was true in its time, and that is allowed. And
 /// what a client itself shows of a job never goes back either.
 ///

@@ -50,7 +50,7 @@ class Durable {
     Allocation allocation = {};
     friend bool operator==(const Held&, const Held&) = default;
   };
-  /// What an executor runs, or ran and nobody has heard of yet.
+  /// What an executor runs, or ran and no agent has heard of yet.
   struct Run {
     Placement gpus;
     std::optional<ExitStatus> stopping;  ///< how it has ended once all of it is gone
@@ -62,7 +62,7 @@ class Durable {
 
   /// `me`: the agent whose journal it is; none: an executor's.
   explicit Durable(std::optional<AgentId> me = std::nullopt) : me_(me) {}
-  /// Of a journal that somebody put there, as it is. Where it begins with a snapshot that says only
+  /// Of a journal that was put there, as it is. Where it begins with a snapshot that says only
   /// which jobs are in the archive, not how they ended: that they have.
   void read(std::span<const Record> records);
 

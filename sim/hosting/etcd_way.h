@@ -17,8 +17,7 @@ struct EtcdWeather {
   Duration delay{1'000'000};  ///< each way, on average
   double bytes_per_s = 200e6;
   double request_lost = 0, answer_lost = 0;
-  double late =
-      0;  ///< of requests: etcd takes them up to 15 s after nobody waits for them any more
+  double late = 0;  ///< of requests: etcd takes them up to 15 s after none waits for them any more
 };
 
 /// A process's machine, as its tasks see it.

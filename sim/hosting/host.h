@@ -16,7 +16,7 @@ class TaskAuthority;
 
 /// An agent's process with its seats: what `starling node` does about partitions in etcd, with the
 /// same posts, plans, leases, takeovers and journals. In the place of an agent's core there is
-/// somebody who speaks and writes whenever the lease says that he may.
+/// an owner who speaks and writes whenever the lease says that he may.
 class SimHost {
  public:
   SimHost(HostingWorld& world, AgentId me, Rng rng);

@@ -39,7 +39,7 @@ struct HostingRun {
 /// stand still and come back, and operators move partitions. All faults are drawn from the seed;
 /// then everything is healed. Checked:
 ///
-/// H1 nobody speaks for a partition once another has been granted it;
+/// H1 no host speaks for a partition once another has been granted it;
 /// H2 what a journal has said to hold every later owner reads: once, in order, batches whole, and
 ///    nothing that an earlier owner had read as missing;
 /// H3 after healing each partition is served, by its preferred host, and nothing moves any more;

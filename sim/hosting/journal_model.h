@@ -32,7 +32,7 @@ class JournalModel {
 
  private:
   std::vector<std::uint64_t> known_;      // in their order
-  std::map<std::uint64_t, Batch> maybe_;  // by first number; whether they are there nobody knows
+  std::map<std::uint64_t, Batch> maybe_;  // by first number; whether they are there is not known
   Epoch last_read_;
   std::uint64_t told_ = 0;
 };

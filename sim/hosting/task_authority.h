@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// EtcdAuthority with a task in the place of its thread: calls are made in their order, and nobody
+/// EtcdAuthority with a task in the place of its thread: calls are made in their order, and none
 /// waits for them.
 class TaskAuthority final : public EpochAuthority {
  public:

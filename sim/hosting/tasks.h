@@ -55,7 +55,7 @@ class Tasks {
 
   // By the task that runs.
   void wait_until(Instant when);
-  /// Until somebody rings.
+  /// Until it rings.
   void wait_for(Bell& bell);
   /// It is being ended, and unwinds.
   [[nodiscard]] bool ending() const noexcept;

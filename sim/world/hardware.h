@@ -124,7 +124,7 @@ class Hardware {
   /// those whose deadline has passed end before they do anything.
   void sleep(std::uint32_t executor);
   void wake(std::uint32_t executor);
-  /// The executor's machine has lost power: its processes are gone and nobody is told.
+  /// The executor's machine has lost power: its processes are gone and no agent is told.
   void lose_host(std::uint32_t executor);
   /// Beyond those it was made with.
   void add_job(JobTruth job);
@@ -140,7 +140,7 @@ class Hardware {
   bool advance(std::uint32_t executor);
   /// Whoever guards one of the executor's processes is killed, and the process with it.
   void kill_guardian(std::uint32_t executor, std::uint32_t which);
-  /// A lapse event: ends what nobody has renewed, as lost. Its executor then has an exit_notice.
+  /// A lapse event: ends what was not renewed, as lost. Its executor then has an exit_notice.
   void lapse(std::uint32_t executor);
 
   [[nodiscard]] const std::vector<JobTruth>& jobs() const noexcept { return jobs_; }

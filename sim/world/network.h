@@ -92,7 +92,7 @@ class Network {
   /// Without: its home.
   using Places = std::function<void(NodeId, std::vector<Place>&)>;
   void set_places(Places places) { places_ = std::move(places); }
-  /// Looks at every frame as it is sent; none: nobody does.
+  /// Looks at every frame as it is sent; none: nothing does.
   void set_tamper(Tamper tamper) { tamper_ = std::move(tamper); }
   /// At most so many frames are on their way on one link; more are lost.
   void set_queue(std::size_t frames) { queue_frames_ = frames; }

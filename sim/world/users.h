@@ -16,7 +16,7 @@ namespace starling {
 /// client has no memory of its own beyond its life, so when it dies its user knows the ids of the
 /// jobs (`starling submit` prints each before it is offered) and nothing else. The next client
 /// submits what the last one never sent, and takes up some of the others under the same id, at the
-/// same home; the rest is nobody's any more: it was accepted as a whole, or not at all.
+/// same home; the rest is not asked about any more: it was accepted as a whole, or not at all.
 ///
 /// A place is one user's; at most one client lives at it.
 class Users {
@@ -28,7 +28,7 @@ class Users {
     std::uint32_t place = 0;
     JobOutcome told;  ///< to clients that are dead by now; the last of them
     bool sent = false, cancelled = false;
-    bool left = false;  ///< nobody follows it any more
+    bool left = false;  ///< no client follows it any more
   };
 
   /// Without `deaths` no client ever dies, and what is wanted is the clients' alone.
@@ -51,7 +51,7 @@ class Users {
   /// was sent before. `now`: on its clock.
   void born_again(std::uint32_t place, Client& client, Instant now,
                   const std::function<bool(JobId)>& takes_up);
-  /// The place whose living client follows the job, and cancels it; none: nobody does, or it was
+  /// The place whose living client follows the job, and cancels it; none: no client does, or it was
   /// sent by one that is dead and not yet by the next.
   std::optional<std::uint32_t> cancel(JobId job);
 
@@ -65,7 +65,7 @@ class Users {
   /// Of all clients, the dead ones too: what two of them were told counts twice.
   [[nodiscard]] Client::Counts counts() const;
   /// Every client lives and has an answer for all that it follows, and `is_over` says so of what
-  /// was accepted and nobody follows.
+  /// was accepted and no client follows.
   [[nodiscard]] bool all_over(const std::function<bool(JobId)>& is_over) const;
   [[nodiscard]] std::uint64_t deaths() const noexcept { return died_; }
 

@@ -85,7 +85,7 @@ class World {
   /// The executor's machine loses power: it and all processes there are gone. With `disk` its
   /// journal too; what was on its way to it is lost then.
   void lose_host(std::uint32_t executor, bool disk);
-  /// It has lost its machine and its disk, and nobody replaces them.
+  /// It has lost its machine and its disk, and they are not replaced.
   void retire(std::uint32_t executor);
   [[nodiscard]] bool retired(std::uint32_t executor) const;
   /// The flock's servers are those of `after` from now on, at one instant, as `starling configure
@@ -111,9 +111,9 @@ class World {
   [[nodiscard]] bool knows_newer(AgentId agent, std::uint32_t executor, const Backup& backup) const;
   /// The executor's machine is lost, and comes back with the state of then: it is down.
   void restore_executor(std::uint32_t executor, const Backup& backup);
-  /// Somebody starts the agent on a copy of its state, and the newer state stays where it is: the
-  /// next start is from that. What the old life says and writes is held against no rule, as nobody
-  /// may hear it.
+  /// An operator starts the agent on a copy of its state, and the newer state stays where it is:
+  /// the next start is from that. What the old life says and writes is held against no rule, as no
+  /// node may hear it.
   Status start_old_copy(AgentId agent, const Backup& backup);
   [[nodiscard]] bool is_old_copy(AgentId agent) const;
   /// It has ended because a peer knows more of it than its journal does.
@@ -188,8 +188,8 @@ class World {
   [[nodiscard]] std::uint32_t executors() const noexcept;
   [[nodiscard]] const Executor* executor(std::uint32_t executor) const;  ///< null while it is down
   [[nodiscard]] const Users& users() const noexcept;
-  /// Every client has an answer for each of its jobs, and what was accepted and nobody follows has
-  /// ended.
+  /// Every client has an answer for each of its jobs, and what was accepted and no client follows
+  /// has ended.
   [[nodiscard]] bool all_over() const;
   // By what has become durable, whoever was told; with options.check.
   [[nodiscard]] bool accepted(JobId job) const;

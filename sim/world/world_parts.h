@@ -83,7 +83,7 @@ struct World::Parts {
   Keys keys;
   std::uint64_t unheard = 0;  ///< frames
   std::unique_ptr<Physics> physics;
-  std::vector<std::unique_ptr<Physics>> past_physics;  ///< that somebody may still refer to
+  std::vector<std::unique_ptr<Physics>> past_physics;  ///< that may still be referred to
   std::unique_ptr<SpeedModel> speed;
   std::vector<std::vector<std::byte>> learned;     ///< by speed models; on disk, by agent
   std::vector<std::vector<std::byte>> remembered;  ///< by policies; the same
@@ -206,7 +206,7 @@ struct World::Parts {
   [[nodiscard]] bool silent(const SimNode& node) const {
     return !node.running->may_speak(node.clock.at(clock.now()));
   }
-  /// A place that nobody has been at.
+  /// A place that no client has been at.
   [[nodiscard]] Place new_place() { return Place{kFirstSpare + places++}; }
   /// Error: what the journal gives back is not what memory holds.
   Status compare_with_journal(std::size_t index);

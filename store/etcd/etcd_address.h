@@ -15,7 +15,7 @@ namespace starling {
 struct EtcdAccess {
   std::string ca = {};  ///< a file: who signs etcd's certificates; empty: whom the system trusts
   std::string certificate = {}, key = {};  ///< files: ours; empty: none
-  std::string user = {};                   ///< empty: nobody logs in
+  std::string user = {};                   ///< empty: no login
   std::string password = {};               ///< a file: the user's; a secret (base/secret_file.h)
 
   [[nodiscard]] bool empty() const {

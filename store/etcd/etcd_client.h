@@ -25,7 +25,7 @@ inline constexpr EtcdOptions kEpochCalls{std::chrono::milliseconds(2000),
 /// reached is left for the next one, until the call's time is over; the error then names every
 /// member and its cause. Errors that no other member would answer differently come back at once,
 /// among them `io` for what etcd does not allow us (wrong password, missing permission), which its
-/// administrator may mend at any time. After a wrong password nobody logs in for 2 s.
+/// administrator may mend at any time. After a wrong password there is no login for 2 s.
 ///
 /// With a user in EtcdAccess the first call logs in, and whichever finds the login over.
 class EtcdClient final : public EtcdCalls {

@@ -38,7 +38,7 @@ class EtcdLeases final : public EpochAuthority {
   /// What the two keys of a partition say.
   struct Standing {
     Ownership current;
-    std::int64_t alive_revision = 0;  ///< 0: nobody's lease runs
+    std::int64_t alive_revision = 0;  ///< 0: no lease runs
     std::int64_t alive_lease = 0;
     std::string holder;
   };

@@ -39,7 +39,7 @@ struct FlockMembers {
 /// `now` with the hosts `hosts`, which are not empty, for the partitions 0 to `partitions` - 1.
 /// Partitions of hosts that are gone move, and as few others as make the numbers of partitions
 /// differ by one at most, a host's own ones first. `may` says who can serve what; numbers may
-/// differ by more where it says no. A partition that nobody may serve stays where it is.
+/// differ by more where it says no. A partition that no agent may serve stays where it is.
 [[nodiscard]] FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts,
                                     std::uint32_t partitions,
                                     const std::function<bool(PartitionId, AgentId)>& may);

@@ -14,7 +14,7 @@ namespace starling {
 /// of. A pure function of what it was told and of `now`, so that it runs in any world. Hosting acts
 /// on it.
 ///
-/// The partition's preferred host (FlockMembers) takes it as soon as nobody else has it, which it
+/// The partition's preferred host (FlockMembers) takes it as soon as no other has it, which it
 /// asks for; others when the lease has lapsed, each in the circle a little later than the one
 /// before.
 class HostingPlan {
@@ -32,7 +32,7 @@ class HostingPlan {
   };
   /// How serving it, or the try to, ended.
   enum class End : std::uint8_t {
-    not_taken,     ///< somebody was faster, or etcd did not answer
+    not_taken,     ///< another was faster, or etcd did not answer
     stopped,       ///< on request
     given_back,    ///< asked for by its preferred host
     out_of_reach,  ///< its executors are reached by others, and not from here

@@ -23,7 +23,7 @@ class HostingPost {
   struct Hands {
     std::function<std::unique_ptr<HandBackRequest>()> request;  ///< for it, by this host
     std::function<bool()> room;                                 ///< false: it cannot be served now
-    std::function<void(const Ownership& seen)> begin;           ///< sets somebody to serve it
+    std::function<void(const Ownership& seen)> begin;           ///< sets an agent to serve it
     std::function<void()> join;                     ///< waits for whoever has said over()
     std::function<void(const std::string&)> waits;  ///< a line of why it waits
   };

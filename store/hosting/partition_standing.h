@@ -16,8 +16,8 @@ namespace starling {
 
 /// How things stand with a partition, for those who may take it over.
 struct PartitionStanding {
-  Ownership current;   ///< its owner is the host that served it last; epoch 0: nobody ever did
-  std::string holder;  ///< whose lease runs; empty: nobody's
+  Ownership current;   ///< its owner is the host that served it last; epoch 0: none ever did
+  std::string holder;  ///< whose lease runs; empty: none's
   std::optional<AgentId> wanted;  ///< the host that should serve it asks for it
 };
 struct FlockStanding {

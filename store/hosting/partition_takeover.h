@@ -35,10 +35,10 @@ struct TakeoverTools {
   std::function<void(Duration)> pause;  ///< waits
 };
 
-/// One try to take a partition that was at `seen`, and whose lease has lapsed, or that nobody ever
+/// One try to take a partition that was at `seen`, and whose lease has lapsed, or that none ever
 /// had, for the agent `host`. The lease is renewed while the journal is read: not more often than
 /// every half second, and never by itself, so that whoever is stuck loses it. `conflict`,
-/// `expired`: somebody else was faster; else the journal's errors, and what was granted has been
+/// `expired`: another was faster; else the journal's errors, and what was granted has been
 /// released.
 [[nodiscard]] Result<TakenPartition> take_partition(EpochAuthority& authority,
                                                     const Ownership& seen, AgentId host,

@@ -9,7 +9,7 @@ namespace starling {
 
 /// Keeps a second process away from a state folder for as long as this object, and this process,
 /// lives. The file stays behind; it is the lock on it that counts, so a killed holder blocks
-/// nobody.
+/// no other.
 class LockFile {
  public:
   /// `conflict` names the process that holds it. Where that one is gone and what it had just forked

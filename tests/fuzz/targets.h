@@ -7,7 +7,7 @@
 
 namespace starling::fuzz {
 
-/// Bytes as somebody else could have written them. A target returns whatever they are, or finds an
+/// Bytes as a stranger could have written them. A target returns whatever they are, or finds an
 /// invariant of ours broken: then it does not return.
 using Bytes = std::span<const std::uint8_t>;
 

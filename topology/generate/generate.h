@@ -79,7 +79,7 @@ struct GeneratorOptions {
 /// switches of n ports; server x reaches on level l the switch that it shares with the servers
 /// whose number differs from x in digit l (base n). A port carries nic_gbps / L. Servers relay,
 /// there are no links between switches. A rack is a BCube of 1 level, a pod of 2. With fewer
-/// servers the last ones are left out, and switches that nobody reaches.
+/// servers the last ones are left out, and switches that no server reaches.
 [[nodiscard]] Result<Topology> generate_bcube(const GeneratorOptions& options);
 /// Dragonfly (Kim 2008): groups (pods) of a routers (racks) of p servers; all routers of a group
 /// are linked, and a router has h links to other groups. At most a h + 1 groups; each two share

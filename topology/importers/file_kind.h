@@ -8,7 +8,7 @@ namespace starling {
 
 /// Whose format a topology file is in.
 enum class FileKind : std::uint8_t {
-  ours,  ///< or nobody's
+  ours,  ///< or unknown
   openb,
   lingjun,
   pai,

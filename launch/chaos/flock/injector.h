@@ -16,7 +16,7 @@ struct FaultRecord {
   double at = 0, until = 0;  ///< seconds from the start
   FaultKind kind = FaultKind::kill;
   std::string whom;
-  bool skipped = false;  ///< nobody was there to be hit, or the machine cannot do it
+  bool skipped = false;  ///< nothing was there to be hit, or the machine cannot do it
 };
 
 /// Lets the faults of a scenario happen to a flock, and takes them back when they are over.
@@ -63,7 +63,7 @@ class Injector {
   };
 
   void inject(const PlannedFault& planned, double now);
-  /// What is to be undone; nothing if nobody was hit.
+  /// What is to be undone; nothing if nothing was hit.
   bool apply(const FaultSpec& spec, const PlannedFault& planned, const Processes& first,
              const Processes& second, double now, Rng& rng);
   [[nodiscard]] Processes resolve(const Target& target, bool up, Rng& rng);

@@ -56,7 +56,7 @@ class LiveFlock {
     std::string host;  ///< of its socket
     std::uint16_t port = 0;
   };
-  /// What a process did that nobody asked it to do.
+  /// What a process did that it was not asked to do.
   struct Surprise {
     std::string process, message;
   };

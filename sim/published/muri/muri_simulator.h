@@ -40,7 +40,7 @@ class MuriPolicy {
   virtual void leave(MuriJob& /*job*/) {}
   /// Sets `runs` of each of `jobs`, and may sort them; they come as they were left.
   virtual void choose(double now_s, std::vector<MuriJob*>& jobs) = 0;
-  /// When the choice could be another although nobody comes or ends.
+  /// When the choice could be another although no job comes or ends.
   [[nodiscard]] virtual std::optional<double> next_change_s(
       double /*now_s*/, const std::vector<MuriJob*>& /*jobs*/) const {
     return std::nullopt;

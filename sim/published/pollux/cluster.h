@@ -18,7 +18,7 @@ class PolluxScheduler {
   /// Before the first round, with all jobs; they outlive it.
   virtual void prepare(std::span<PolluxJob>) {}
   /// The nodes of each of `jobs`, those that were submitted and are not done, in the order of the
-  /// workload; an empty list: it waits. Nobody gets a GPU that another has.
+  /// workload; an empty list: it waits. No job gets a GPU that another has.
   [[nodiscard]] virtual std::vector<NodeList> decide(std::int64_t now_s,
                                                      std::span<const PolluxJob* const> jobs) = 0;
 };

@@ -20,7 +20,7 @@ namespace starling {
 /// Pollux in its simulated world, with this program's fit, goodput and search (policies/pollux,
 /// OnlineFit). It knows of a job what was measured of it: step and exchange at each number of nodes
 /// and replicas and each local batch, once, and the newest gradient. A job of which nothing was
-/// measured gets one GPU; nobody more than twice the replicas that were measured.
+/// measured gets one GPU; none more than twice the replicas that were measured.
 class PolluxThere final : public PolluxScheduler {
  public:
   PolluxThere(const PolluxCluster& cluster, const ShareSearchOptions& search, std::uint64_t seed)

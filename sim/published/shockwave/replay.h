@@ -7,7 +7,7 @@
 
 namespace starling {
 
-/// Runs the jobs that a schedule names, round by round; nobody after its end. `rounds` outlives it.
+/// Runs the jobs that a schedule names, round by round; none after its end. `rounds` outlives it.
 class ReplayedRounds final : public RoundPolicy {
  public:
   explicit ReplayedRounds(const std::vector<RoundPlaces>& rounds) : rounds_(rounds) {}

@@ -69,7 +69,7 @@ struct RoundRun {
 /// last one. A change of the batch is noticed at the end of a round and takes place at the end of
 /// the next one that the job runs in; it keeps the number of epochs, and done ones are rounded up.
 /// A job that this leaves no step fails in its rounds, and is over after five. All is over when the
-/// policy runs nobody and nobody is to arrive. Deterministic.
+/// policy runs no job and none is to arrive. Deterministic.
 [[nodiscard]] RoundRun run_rounds(const std::vector<ShockwaveJob>& jobs, std::uint32_t gpus,
                                   RoundPolicy& policy);
 

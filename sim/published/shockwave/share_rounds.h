@@ -14,7 +14,7 @@ using ShareTime = std::function<TimeShares(const RoundView& view)>;
 
 /// Gavel's rounds as Shockwave's simulator has them. Shares are computed anew when jobs have come,
 /// gone or failed, but not within 1,000 s; who arrives meanwhile has no share and does not run,
-/// though the GPUs that it would take stay free for it where nobody stands before it. Jobs are
+/// though the GPUs that it would take stay free for it where none stands before it. Jobs are
 /// tried in descending order of share / part of all run time since the shares were computed, then
 /// of the time that they are owed from before, then of their share, then by number; who does not
 /// fit is passed by.
