@@ -98,6 +98,9 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
   const RowKey base = baseline_of(group, baseline);
   table.floor_s =
       over(group.rows.at(base), pairs, [](const RunFact& run) { return run.floor_jct_s; });
+  const auto bound = [](const RunFact& run) { return run.point.bound_jct_s; };
+  const Interval bounds = over(group.rows.at(base), pairs, bound);
+  if (bounds.n > 0 && bounds.mean > 0) table.bound_s = bounds;
   for (const RowKey& row_key : group.order) {
     const RowRuns& runs = group.rows.at(row_key);
     table.left_out += runs.size() - pairs.size();

@@ -50,6 +50,7 @@ struct ComparisonTable {
   std::size_t pairs = 0;
   std::size_t left_out = 0;  ///< runs of pairs that are not whole
   Interval floor_s;
+  Interval bound_s;  ///< RunPoint::bound_jct_s; n 0: not asked
   std::vector<ComparisonRow> rows;
 };
 

@@ -22,8 +22,9 @@ struct RunPoint {
   std::string label, policy;  ///< its name in tables, its text
   Family family = Family::order;
   Powers may = {};
-  std::string knows;   ///< of how long jobs take: knows_text()
-  std::string faults;  ///< name of the faults, empty: none
+  std::string knows;       ///< of how long jobs take: knows_text()
+  std::string faults;      ///< name of the faults, empty: none
+  double bound_jct_s = 0;  ///< of its jobs: pair_bound(); 0: not asked
   /// Of the experiment.
   std::uint32_t topology_index = 0, workload_index = 0, policy_index = 0, faults_index = 0;
 };

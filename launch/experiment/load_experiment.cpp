@@ -6,6 +6,7 @@
 
 #include "interference/pairs/measured_contention.h"
 #include "interference/speed_file.h"
+#include "launch/experiment/bounds.h"
 #include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/set_variables.h"
@@ -251,13 +252,26 @@ std::string value_of(Diagnostics& diagnostics, const YamlMap& map, const char* k
   return otherwise;
 }
 
+void read_bound(Diagnostics& diagnostics, const YamlMap& map, Experiment& experiment) {
+  const std::string bound = map.name("bound", "no");
+  experiment.bound = bound == "yes" || bound == "true";
+  if (!experiment.bound && bound != "no" && bound != "false")
+    diagnostics.add(map.place("bound"), "bound is '" + bound.substr(0, 60) +
+                                            "'; write yes (tables say below which mean JCT "
+                                            "nobody can come) or no");
+  const std::string refused = experiment.bound ? refuses_bound(experiment) : std::string();
+  if (!refused.empty()) diagnostics.add(map.place("bound"), refused);
+}
+
 Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
                      const std::filesystem::path& file, const PolicyRegistry& policies,
                      const Variables& variables, const std::string& split) {
-  const YamlMap map(diagnostics, root, "an experiment",
-                    {"name", "description", "topologies", "workload_defaults", "workloads",
-                     "splits", "split", "loads", "policies", "baseline", "agents", "seeds",
-                     "physics", "speed", "durations", "network", "faults", "jobs", "compare"});
+  const YamlMap map(
+      diagnostics, root, "an experiment",
+      {"name",    "description", "topologies", "workload_defaults", "workloads", "splits",
+       "split",   "loads",       "policies",   "baseline",          "agents",    "seeds",
+       "physics", "speed",       "durations",  "network",           "faults",    "jobs",
+       "compare", "bound"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -323,6 +337,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
     diagnostics.add(map.place("compare"),
                     "compare is '" + compare.substr(0, 60) +
                         "'; write families (a table for each) or together (one for all)");
+  read_bound(diagnostics, map, experiment);
   const std::string jobs = map.name("jobs", "yes");
   experiment.jobs_csv = jobs == "yes" || jobs == "true";
   if (!experiment.jobs_csv && jobs != "no" && jobs != "false")

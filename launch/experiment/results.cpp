@@ -48,6 +48,7 @@ Json to_json(const ComparisonTable& table) {
       {"pairs", table.pairs},
       {"left_out", table.left_out},
       {"floor_jct_s", to_json(table.floor_s)},
+      {"bound_jct_s", table.bound_s.n > 0 ? to_json(table.bound_s) : Json()},
       {"rows", rows}};
 }
 

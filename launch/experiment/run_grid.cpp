@@ -9,6 +9,7 @@
 #include <thread>
 #include <tuple>
 
+#include "launch/experiment/bounds.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/run_record.h"
 #include "launch/report/run_curves.h"
@@ -175,8 +176,14 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
                              const std::vector<RunPoint>& points, const PolicyRegistry& policies,
                              const RunFunction& run, const GridOptions& options) {
   if (Status made = make_folders(experiment, options); !made) return made.error();
+  const std::size_t machine =
+      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
+  std::vector<RunPoint> told = points;
+  if (experiment.bound) {
+    if (Status found = find_bounds(experiment, inputs, machine, told); !found) return found.error();
+  }
   if (Status written =
-          write_manifest(options.out / "experiment.json", manifest_of(experiment, points));
+          write_manifest(options.out / "experiment.json", manifest_of(experiment, told));
       !written) {
     return written.error();
   }
@@ -189,8 +196,6 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
       todo.push_back(&point);
     }
   }
-  const std::size_t machine =
-      options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   const std::size_t count = std::min(machine, todo.size());
   const CurveLimits limits = curve_limits(points);
   Pool pool(std::move(todo), options);

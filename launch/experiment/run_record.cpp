@@ -110,7 +110,8 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                     {"load", point.load},
                     {"faults", point.faults},
                     {"agents", point.agents},
-                    {"seed", point.seed}});
+                    {"seed", point.seed},
+                    {"bound_jct_s", point.bound_jct_s > 0 ? Json(point.bound_jct_s) : Json()}});
   }
   const Json whole{{"schema", kSchema},
                    {"name", manifest.name},
@@ -148,6 +149,8 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
       point.faults = run.value("faults", "");
       run.at("agents").get_to(point.agents);
       run.at("seed").get_to(point.seed);
+      const Json bound = run.value("bound_jct_s", Json());
+      if (!bound.is_null()) bound.get_to(point.bound_jct_s);
       const auto family = run.at("family").get<std::string>();
       const bool known = family == "A" || family == "B" || family == "C";
       if (!known || !is_run_id(point.id))

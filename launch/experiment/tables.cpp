@@ -92,10 +92,13 @@ void add_table(const ComparisonTable& table, std::string& text) {
           (table.faults.empty() ? "" : ", faults " + table.faults) +
           (table.load > 0 ? ", load " + number("%.3g", table.load) : ", arrivals as given") +
           "\n\n";
-  text += std::to_string(table.pairs) +
-          (table.pairs == 1 ? " paired run; floor " : " paired runs; floor ") +
-          with_interval(table.floor_s, unit) + (hours ? " h" : " s") + "; baseline " + baseline +
-          ".";
+  text +=
+      std::to_string(table.pairs) +
+      (table.pairs == 1 ? " paired run; floor " : " paired runs; floor ") +
+      with_interval(table.floor_s, unit) + (hours ? " h" : " s") +
+      (table.bound_s.n > 0 ? "; bound " + with_interval(table.bound_s, unit) + (hours ? " h" : " s")
+                           : std::string()) +
+      "; baseline " + baseline + ".";
   if (table.left_out > 0) {
     text += " " + counted(table.left_out, "run is", "runs are") +
             " left out, because other policies have not finished the same jobs.";
@@ -135,6 +138,12 @@ std::string tables_markdown(const std::string& name, std::span<const ComparisonT
                      "\n\n± is the half width of the 95 % interval (Student's t) over paired runs; "
                      "\"under the baseline\" is the mean of the paired differences. Excess removed "
                      "is the median over the pairs of (baseline − policy) / (baseline − floor). ";
+  const bool bounded =
+      std::ranges::any_of(tables, [](const ComparisonTable& table) { return table.bound_s.n > 0; });
+  if (bounded)
+    text +=
+        "Bound: no policy that gives each GPU to one job at a time has a lower mean JCT, "
+        "whatever it knows of the future. ";
   const bool together = !tables.empty() && !tables.front().family;
   text += together ? "*may*: what a policy may do; *knows*: what it knows of how long jobs take.\n"
                    : "Families may do different things and are not ranked against one another.\n";

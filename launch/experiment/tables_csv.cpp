@@ -28,7 +28,7 @@ std::string tables_csv(std::span<const ComparisonTable> tables) {
       "topology,load,faults,policy,agents,family,may,knows,best,baseline,by_partition,pairs,"
       "floor_jct_s,avg_jct_s,avg_jct_half95_s,p99_jct_s,p99_jct_half95_s,gpu_utilization,"
       "under_baseline_s,under_baseline_half95_s,under_baseline_share,"
-      "under_baseline_share_half95,excess_removed,unfinished_jobs\n";
+      "under_baseline_share_half95,excess_removed,unfinished_jobs,bound_jct_s\n";
   for (const ComparisonTable& table : tables) {
     for (const ComparisonRow& row : table.rows) {
       text += csv_field(table.topology) + ',' + (table.load > 0 ? number(table.load) : "") + ',' +
@@ -40,7 +40,8 @@ std::string tables_csv(std::span<const ComparisonTable> tables) {
               fields(row.p99_jct_s) + ',' + number(row.utilization.mean) + fields(row.less_s) +
               fields(row.less_share) + ',' +
               (row.excess_removed ? number(*row.excess_removed) : "") + ',' +
-              std::to_string(row.unfinished) + '\n';
+              std::to_string(row.unfinished) + ',' +
+              (table.bound_s.n > 0 ? number(table.bound_s.mean) : "") + '\n';
     }
   }
   return text;
