@@ -26,6 +26,7 @@
   EACH(smart_greedy) \
   EACH(smd) \
   EACH(srtf) \
+  EACH(starling) \
   EACH(tetris) \
   EACH(tiresias)
 // clang-format on

@@ -31,23 +31,35 @@ void ElasticProgress::anchor(Known& known, const JobView& job, Instant now) {
   known.before += job.served - (known.served + (now - std::min(known.at, now)));
 }
 
-void ElasticProgress::see(const View& view, const JobView& job) {
+/// What it does from here on, with that job on the same GPUs; null: nobody.
+void ElasticProgress::begin(Known& known, const View& view, const JobView& job,
+                            const JobView* beside) {
+  known.before = job.served;
+  known.placement = job.placement;
+  known.allocation = job.allocation;
+  known.beside = beside != nullptr ? std::optional(beside->spec->id) : std::nullopt;
+  known.rate = 1;
+  if (job.placement.empty()) return;
+  const auto profile_at = [](const JobView& of) {
+    return profile_of(*of.spec, static_cast<std::uint32_t>(of.placement.size()));
+  };
+  Neighbours others;
+  if (beside != nullptr) others.push_back({profile_at(*beside), beside->placement});
+  known.rate = progress_rate(view.speed, profile_at(job), job.placement, others, job.allocation);
+}
+
+void ElasticProgress::see(const View& view, const JobView& job, const JobView* beside) {
   Known& known = known_[job.spec->id];
   known.seen = true;
   if (known.restored) anchor(known, job, view.now);
-  if (job.placement.empty() || known.placement != job.placement ||
-      known.allocation != job.allocation || job.served < known.before) {
-    if (known.placement != job.placement || known.allocation != job.allocation) ++version_;
-    known.before = job.served;
+  const bool moved = known.placement != job.placement || known.allocation != job.allocation;
+  if (moved) ++version_;
+  if (job.placement.empty() || moved || job.served < known.before) {
     known.before_s = seconds(job.served);
-    known.placement = job.placement;
-    known.allocation = job.allocation;
-    known.rate = 1;
-    if (!job.placement.empty()) {
-      const JobProfile profile =
-          profile_of(*job.spec, static_cast<std::uint32_t>(job.placement.size()));
-      known.rate = progress_rate(view.speed, profile, job.placement, {}, job.allocation);
-    }
+    begin(known, view, job, beside);
+  } else if (known.beside != (beside != nullptr ? std::optional(beside->spec->id) : std::nullopt)) {
+    known.before_s += known.rate * seconds(job.served - known.before);
+    begin(known, view, job, beside);
   }
   known.done_s = known.before_s + known.rate * seconds(job.served - known.before);
   known.served = job.served;
@@ -56,8 +68,22 @@ void ElasticProgress::see(const View& view, const JobView& job) {
 
 void ElasticProgress::observe(const View& view) {
   for (auto& [job, known] : known_) known.seen = false;
+  std::map<GpuId, std::pair<const JobView*, const JobView*>> on;  // by the first of their GPUs
+  if (view.gpus.jobs_per_gpu() > 1) {
+    for (const JobView& job : view.running) {
+      if (job.placement.empty()) continue;
+      auto& [first, second] = on[job.placement.front()];
+      (first == nullptr ? first : second) = &job;
+    }
+  }
+  const auto beside = [&](const JobView& job) -> const JobView* {
+    const auto at = job.placement.empty() ? on.end() : on.find(job.placement.front());
+    if (at == on.end()) return nullptr;
+    const JobView* other = at->second.first == &job ? at->second.second : at->second.first;
+    return other != nullptr && other->placement == job.placement ? other : nullptr;
+  };
   for (const auto jobs : {view.waiting, view.running}) {
-    for (const JobView& job : jobs) see(view, job);
+    for (const JobView& job : jobs) see(view, job, beside(job));
   }
   version_ += std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 
 #include "scheduling/memory_bytes.h"
 #include "scheduling/policy.h"
@@ -11,7 +12,8 @@ namespace starling {
 /// How much of each job's work is done, in seconds at the size it asks for on its best placement.
 ///
 /// JobView::served counts work for attempts that are over, and wall time for the one that runs.
-/// The latter is turned into work here by what the speed model says of its placement.
+/// The latter is turned into work here by what the speed model says of its placement, and of who is
+/// on the same GPUs.
 class ElasticProgress {
  public:
   /// At every call of the policy; forgets the jobs that are gone.
@@ -40,10 +42,12 @@ class ElasticProgress {
     double rate = 1;      // of the attempt that runs
     Placement placement;  // of the attempt that runs
     Allocation allocation;
+    std::optional<JobId> beside;  // on the same GPUs
     bool seen = false;
     bool restored = false;
   };
-  void see(const View& view, const JobView& job);
+  void see(const View& view, const JobView& job, const JobView* beside);
+  static void begin(Known& known, const View& view, const JobView& job, const JobView* beside);
   [[nodiscard]] static std::size_t bytes_of(const Known& known);
   static void anchor(Known& known, const JobView& job, Instant now);
 

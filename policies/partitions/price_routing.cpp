@@ -2,6 +2,7 @@
 #include "policies/partitions/price_routing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "interference/profile.h"
@@ -126,7 +127,8 @@ double PriceRouting::speed_of(const JobSpec& job, GpuTypeId type) {
   request.gpus = job.gpus();
   request.gpus_per_worker = job.gpus_per_worker;
   request.look = look_of(job);
-  return speeds_.alone(request, profile_of(job), type);
+  const double speed = speeds_.alone(request, profile_of(job), type);
+  return speed_power_ ? std::pow(speed, *speed_power_) : speed;
 }
 
 double PriceRouting::without_room(const JobSpec& job, std::uint32_t free) const {

@@ -27,7 +27,11 @@ namespace starling {
 class PriceRouting {
  public:
   /// `elastic`: jobs that are may have any of their sizes, and want the largest.
-  explicit PriceRouting(bool elastic) : elastic_(elastic) {}
+  /// `speed_power`: how much of a type's speed counts in what a job costs there. Where it counts whole
+  /// (nothing), slow types stay empty until fast ones are wanted as many times over as they are
+  /// faster: right where all of a partition have even shares, too dear where its jobs take turns.
+  explicit PriceRouting(bool elastic, std::optional<double> speed_power = {})
+      : elastic_(elastic), speed_power_(speed_power) {}
 
   /// First in every decide(): gives jobs that are new here, and have been nowhere else, to whom
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
@@ -84,6 +88,7 @@ class PriceRouting {
   using Look = std::tuple<std::string, std::uint32_t, std::uint32_t, double, double,
                           std::vector<std::string>, std::uint32_t, double, std::uint32_t>;
   bool elastic_;
+  std::optional<double> speed_power_;
   RemotePartitions peers_;
   TypeSpeeds speeds_;
   FreeServers free_;

@@ -11,6 +11,10 @@ bool RoundPlan::contains(JobId job) const {
   return std::ranges::find(planned_, job, &Planned::job) != planned_.end();
 }
 
+bool RoundPlan::has_guest(JobId job) const {
+  return std::ranges::any_of(planned_, [&](const Planned& p) { return p.beside == job; });
+}
+
 void RoundPlan::bring(const View& view, const JobView& job, std::optional<Placement> to,
                       const Allocation& how, std::vector<Decision>& out,
                       std::vector<Decision>& resizes) {

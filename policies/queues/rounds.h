@@ -30,6 +30,8 @@ class RoundPlan {
   void move(const View& view, const JobView& job, std::optional<Placement> to,
             const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
   [[nodiscard]] bool contains(JobId job) const;
+  /// Somebody is to start beside that job.
+  [[nodiscard]] bool has_guest(JobId job) const;
   [[nodiscard]] bool empty() const noexcept { return planned_.empty(); }
   void clear() { planned_.clear(); }
   /// Starts those whose places are there, and forgets those that are gone.

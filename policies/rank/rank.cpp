@@ -20,20 +20,27 @@ constexpr PolicyFacts kFacts{
     .lengths = LengthSource::past,
     .round = std::chrono::seconds(120)};
 
-PolicyFacts facts_for(const RankOptions& options) {
-  PolicyFacts facts = kFacts;
+PolicyFacts facts_for(const RankOptions& options, PolicyFacts facts) {
   facts.round = options.round;
   if (options.believes) facts.lengths = LengthSource::estimates_or_past;
+  facts.shares_gpus = options.shares;
+  facts.preemptive = options.may != MayDo::place;
+  facts.elastic = options.may == MayDo::resize;
+  facts.needs_running = options.may == MayDo::place;
   return facts;
 }
 
 }  // namespace
 
-RankPolicy::RankPolicy(const RankOptions& options)
+RankPolicy::RankPolicy(const RankOptions& options, PolicyFacts facts)
     : options_(options),
-      facts_(facts_for(options)),
+      facts_(facts_for(options, facts)),
+      routing_(facts_.elastic, options.route_power),
       rounds_({false, Fit::node}),
-      lengths_(options.believes) {}
+      lengths_(options.believes),
+      curves_(facts_.elastic) {}
+
+RankPolicy::RankPolicy(const RankOptions& options) : RankPolicy(options, kFacts) {}
 
 std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
   return rounds_.decide(all, trigger, facts_.round, routing_, [this, &all](const View& view) {
@@ -49,11 +56,13 @@ std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger
 void RankPolicy::observe(const View& view) {
   if (costs_.empty()) costs_ = type_costs(view.topology, options_.type_power);
   lengths_.observe(view);
+  if (shares(view)) rates_.begin(view, rounds_.shape(), rounds_.empty());
   for (auto& [job, known] : known_) known.here = false;
   for (const auto jobs : {view.waiting, view.running}) {
     for (const JobView& job : jobs) see(view, job);
   }
   std::erase_if(known_, [](const auto& entry) { return !entry.second.here; });
+  if (shares(view)) see_neighbours(view);
 }
 
 void RankPolicy::see(const View& view, const JobView& job) {
@@ -73,6 +82,11 @@ void RankPolicy::see(const View& view, const JobView& job) {
     known.speeds = curves_.of(view, rounds_.shape(), rounds_.empty(), *job.spec);
     known.model = model;
     known.placement.clear();
+  }
+  known.beside.reset();
+  if (shares(view) && known.kinds != rates_.version()) {
+    known.kind = rates_.kind_of(*job.spec);
+    known.kinds = rates_.version();
   }
   if (known.placement == job.placement) return;
   known.placement = job.placement;

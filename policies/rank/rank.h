@@ -11,6 +11,8 @@
 
 #include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
+#include "policies/rank/job_pairs.h"
+#include "policies/rank/pair_rates.h"
 #include "policies/rank/rank_curves.h"
 #include "policies/rank/rank_lengths.h"
 #include "policies/rank/rank_places.h"
@@ -19,12 +21,22 @@
 
 namespace starling {
 
+/// What an operator lets a policy do with jobs that allow it.
+enum class MayDo : std::uint8_t {
+  place,   ///< start them, at the size that they ask for
+  order,   ///< stop them, too
+  resize,  ///< and change their size
+};
+
 struct RankOptions {
   Duration round = std::chrono::seconds(120);
   bool believes = false;        ///< users' estimates; else forecasts alone
   double restart_s = 25;        ///< that a change costs a job that does not say it itself
   double type_power = 0.6;      ///< type_costs()
   double patience_s = 172'800;  ///< after so long without GPUs no other passes a job any more
+  MayDo may = MayDo::resize;
+  std::optional<double> route_power = {};  ///< PriceRouting's
+  bool shares = false;  ///< two jobs on the same GPUs, where that pays (choose_pairs())
 };
 
 /// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
@@ -47,10 +59,17 @@ struct RankOptions {
 /// aged by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long
 /// jobs pass short ones hours before anybody need worry.
 ///
+/// Two jobs on the same GPUs (RankOptions::shares): after a division choose_pairs() says whom to put
+/// beside whom, with GPUs worth what the next in turn would have made of them; what pairs set free is
+/// divided once more. Between rounds who waits may join who runs. A job that may not be stopped may
+/// still have somebody beside it.
+///
 /// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
 /// round leaves out.
 class RankPolicy final : public Policy {
  public:
+  /// `facts`: its name, and what it is; which of them follow from `options` is added here.
+  RankPolicy(const RankOptions& options, PolicyFacts facts);
   explicit RankPolicy(const RankOptions& options);
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
@@ -72,10 +91,13 @@ class RankPolicy final : public Policy {
     std::shared_ptr<const RankSpeeds> speeds;
     std::uint64_t model = 0;  // version that `speeds` are of
     double without_gpus_s = 0;
-    Instant at{};         // last seen
-    bool waits = true;    // then
-    Placement placement;  // then
-    double pace = 0;      // there, with no job beside it
+    Instant at{};                 // last seen
+    bool waits = true;            // then
+    Placement placement;          // then
+    double pace = 0;              // there, with no job beside it
+    std::uint32_t kind = 0;       // of PairRates
+    std::uint64_t kinds = 0;      // version that `kind` is of
+    std::optional<JobId> beside;  // who has the same GPUs
     bool here = false;
   };
   /// A job that a plan is about.
@@ -84,8 +106,11 @@ class RankPolicy final : public Policy {
     Known* known = nullptr;
     double left_s = 0, restart_s = 0;
     bool stoppable = true;
-    RankSize now = {};  // what it runs on, by its curve; gpus 0: it waits
+    bool stays = false;  // it runs, and keeps its place whatever is divided
+    RankSize now = {};   // what it runs on, by its curve; gpus 0: it waits
     std::uint32_t type = 0;
+    std::optional<std::size_t> partner = {};  // is to be on the same GPUs
+    bool guest = false;                       // of that one
   };
   /// Sizes of those who run are their own.
   struct Plan {
@@ -93,6 +118,7 @@ class RankPolicy final : public Policy {
     RankProblem problem;
     std::deque<std::vector<RankSize>> own;
     RankAnswer answer;
+    std::vector<JobPair> pairs;
   };
   [[nodiscard]] static std::vector<RankReasons::Got> got_of(
       const View& view, const Plan& plan, const std::vector<std::optional<Placement>>& to);
@@ -105,6 +131,21 @@ class RankPolicy final : public Policy {
   void add_grower(Plan& plan, Member member) const;
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
+  [[nodiscard]] bool shares(const View& view) const;
+  void see_neighbours(const View& view);
+  void add_hosts(const View& view, const RoundPlan& round, Plan& plan);
+  void pair_up(Plan& plan);
+  [[nodiscard]] std::vector<PairJob> pair_jobs(const Plan& plan) const;
+  [[nodiscard]] static PairJob pair_job(const Plan& plan, std::size_t i, double worth_of_gpus);
+  static bool fix(Plan& plan, const std::vector<JobPair>& pairs, const std::vector<PairJob>& jobs,
+                  std::vector<std::uint32_t>& kept);
+  [[nodiscard]] std::optional<Placement> place_of_pair(const Plan& plan, std::size_t host);
+  void place_guests(const Plan& plan, std::vector<std::optional<Placement>>& to);
+  static bool bring_to_guest(const Plan& plan, std::size_t host,
+                             const std::vector<std::optional<Placement>>& to, RoundPlan& round,
+                             std::vector<Decision>& out);
+  static void bring_guests(const Plan& plan, const std::vector<std::optional<Placement>>& to,
+                           RoundPlan& round, std::vector<Decision>& out);
   void plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out);
   void plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round);
   void between(const View& view, RoundPlan& round, std::vector<Decision>& out);
@@ -121,12 +162,13 @@ class RankPolicy final : public Policy {
 
   RankOptions options_;
   PolicyFacts facts_;
-  PriceRouting routing_{true};
+  PriceRouting routing_;
   Rounds rounds_;
   RankLengths lengths_;
   RankCurves curves_;
   RankPlaces places_;
   RankReasons reasons_;
+  PairRates rates_;
   std::vector<double> costs_;  // type_costs()
   std::map<JobId, Known> known_;
   bool held_ = false;  // in this round a gang over several types waits for what comes free

@@ -25,6 +25,9 @@ std::vector<RankReasons::Got> RankPolicy::got_of(const View& view, const Plan& p
   std::vector<RankReasons::Got> got;
   for (std::size_t i = 0; i < plan.members.size(); ++i) {
     got.push_back({plan.members[i].job->spec->id});
+    got.back().had = plan.members[i].now.gpus;
+    if (const auto partner = plan.members[i].partner; partner && to[*partner] == to[i])
+      got.back().beside = plan.members[*partner].job->spec->id;
     if (!to[i]) continue;
     got.back().gpus = static_cast<std::uint32_t>(to[i]->size());
     got.back().type = view.topology.type_of(to[i]->front()).value;
@@ -40,11 +43,13 @@ std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
   const JobSpec& spec = *member.job->spec;
   const RankSpeeds& speeds = *member.known->speeds;
   const double each = plan.answer.rank[i] * plan.problem.jobs[i].least_gpu_s;
-  // Beside GPUs of another type, which it has, it must not be its own wish that makes these dear.
+  // Beside GPUs of another type, which it has, it must not be its own wish that makes these dear; nor
+  // where its last step alone sets the price: that step would gain nothing by it.
   const bool changes_type = member.now.gpus > 0 && member.type != grant.type;
+  const bool own_wish = changes_type || (member.now.gpus < grant.gpus &&
+                                         grant.value <= plan.answer.price[grant.type]);
   const auto cost_of = [&](std::uint32_t type, std::uint32_t gpus) {
-    const double worth =
-        changes_type ? plan.answer.worth_to_others(i, type) : plan.answer.price[type];
+    const double worth = own_wish ? plan.answer.worth_to_others(i, type) : plan.answer.price[type];
     return worth * costs_[type] * gpus;
   };
   std::optional<Placement> best;
@@ -78,6 +83,7 @@ std::vector<std::size_t> RankPolicy::take_stayers(const Plan& plan,
   for (std::size_t i = 0; i < plan.members.size(); ++i) {
     const Member& member = plan.members[i];
     const auto& grant = plan.answer.grants[i];
+    if (member.stays || member.guest) continue;
     if (grant && grant->gpus == member.now.gpus && grant->type == member.type &&
         is_free_for(places_.gpus(), *member.job)) {
       places_.take(member.job->spec, member.job->placement, member.job->allocation);
@@ -97,19 +103,22 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
   for (const std::size_t i : movers) {
     const Member& member = plan.members[i];
     if (!plan.answer.grants[i] || (held && !member.stoppable)) continue;
-    to[i] = place_of(plan, i);
+    to[i] = member.partner ? place_of_pair(plan, i) : place_of(plan, i);
     if (to[i]) {
       places_.take(member.job->spec, *to[i], {});
     } else if (plan.problem.jobs[i].aged >= 1) {
       held = true;
     }
   }
-  for (const std::size_t i : movers) {
+  place_guests(plan, to);
+  const auto keep_place = [&](std::size_t i) {
     const JobView& job = *plan.members[i].job;
-    if (to[i] || !is_free_for(places_.gpus(), job)) continue;
+    if (to[i] || !is_free_for(places_.gpus(), job)) return;
     to[i] = job.placement;  // nobody needs it
     places_.take(job.spec, job.placement, job.allocation);
-  }
+  };
+  std::ranges::for_each(movers, keep_place);
+  for (const JobPair& pair : plan.pairs) keep_place(pair.guest);
 }
 
 /// What each has in the end.
@@ -125,16 +134,21 @@ std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan
   };
   std::ranges::stable_sort(movers, {}, key);
   std::vector<std::optional<Placement>> to(plan.members.size());
-  place_movers(plan, movers, to);
+  for (std::size_t i = 0; i < plan.members.size(); ++i) {
+    if (plan.members[i].stays) to[i] = plan.members[i].job->placement;
+  }
   for (const std::size_t i : stayers) to[i] = plan.members[i].job->placement;
+  place_movers(plan, movers, to);
   std::vector<RankReasons::Got> got = got_of(view, plan, to);
   std::vector<Decision> resizes;
   for (const std::size_t i : movers) {
     const JobView& job = *plan.members[i].job;
     const bool runs = !job.placement.empty();
     if (runs ? to[i] == job.placement : !to[i]) continue;
-    round.bring(view, job, std::move(to[i]), {}, out, resizes);
+    if (bring_to_guest(plan, i, to, round, out)) continue;
+    round.bring(view, job, to[i], {}, out, resizes);
   }
+  bring_guests(plan, to, round, out);
   move_stayers(view, plan, stayers, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
   return got;
@@ -150,7 +164,7 @@ void RankPolicy::move_stayers(const View& view, const Plan& plan,
       const double saved = member.left_s / member.known->pace - member.left_s / pace;
       return saved > kWorthMoving * member.restart_s;
     };
-    if (member.now.gpus == 0 || !saves(member.now.speed)) continue;
+    if (member.now.gpus == 0 || member.partner || !saves(member.now.speed)) continue;
     places_.give_back(job.spec, job.placement);
     auto found = places_.find(*job.spec, member.now.gpus / job.spec->gpus_per_worker,
                               GpuTypeId{static_cast<std::uint16_t>(member.type)});

@@ -75,7 +75,7 @@ std::uint64_t RankCurves::version(const View& view) {
 std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& shape,
                                                  const Occupancy& empty, const JobSpec& job) {
   (void)version(view);
-  const auto [least, most] = workers_of(job);
+  const auto [least, most] = resizes_ ? workers_of(job) : WorkerRange{job.workers, job.workers};
   const Kind kind(job.model, job.gpus_per_worker, job.workers, least, most, job.cpus_per_worker,
                   job.memory_gib_per_worker, job.gpu_types, job.run);
   return known_.of(kind, [&] {

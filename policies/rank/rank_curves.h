@@ -45,6 +45,8 @@ struct WorkerRange {
 /// of job until the model has learned.
 class RankCurves {
  public:
+  /// Without `resizes` every job has the size that it asks for, or none.
+  explicit RankCurves(bool resizes = true) : resizes_(resizes) {}
   [[nodiscard]] std::shared_ptr<const RankSpeeds> of(const View& view, const Shape& shape,
                                                      const Occupancy& empty, const JobSpec& job);
   /// Grows when what of() said before is out of date.
@@ -55,6 +57,7 @@ class RankCurves {
   using Kind = std::tuple<std::string, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
                           double, double, std::vector<std::string>, RunDetails>;
   Memo<Kind, std::shared_ptr<const RankSpeeds>> known_;
+  bool resizes_ = true;
   std::uint64_t model_ = 0;
 };
 

@@ -33,7 +33,8 @@ bool RankPolicy::may_stop(const View& view, const JobView& job) const {
   const bool drained = std::ranges::any_of(job.placement, [&](GpuId gpu) {
     return view.gpus.gpus().contains(gpu.value) && view.gpus.is_blocked(gpu);
   });
-  return (job.spec->elastic() || says) && !drained && !is_mixed(view, job.placement);
+  return options_.may != MayDo::place && (job.spec->elastic() || says) && !drained &&
+         !is_mixed(view, job.placement);
 }
 
 RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job) {
@@ -113,7 +114,7 @@ void RankPolicy::divide(Plan& plan) {
 void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round) {
   if (view.now - job.submitted < kPatience) return;
   JobSpec smallest = *job.spec;
-  smallest.workers = workers_of(smallest).least;
+  if (options_.may == MayDo::resize) smallest.workers = workers_of(smallest).least;
   auto found = place(places_.gpus(), rounds_.shape(), smallest, Fit::node);
   if (!found) found = place(places_.gpus(), rounds_.shape(), smallest, Fit::count);
   if (found) {
@@ -162,12 +163,14 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
   for (const JobView* job : mixed) {
     if (job->spec->priority >= most_urgent) plan_mixed(view, *job, plan, round);
   }
+  if (shares(view)) add_hosts(view, round, plan);
   divide(plan);
+  if (shares(view)) pair_up(plan);
   reasons_.note(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
 void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
-  if (view.gpus.free_count() == 0) return;
+  if (view.gpus.free_count() == 0 && !shares(view)) return;
   Plan plan;
   for (const JobView& job : view.waiting) {
     const RankSpeeds& speeds = *known_.at(job.spec->id).speeds;
@@ -184,7 +187,9 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   if (grows) return grow(view, out);
   round.keep_places(places_.gpus());
   if (held_) plan.problem.held.assign(costs_.size(), true);
+  if (shares(view)) add_hosts(view, round, plan);
   divide(plan);
+  if (shares(view)) pair_up(plan);
   reasons_.add(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
@@ -193,6 +198,7 @@ void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
   Plan plan;
   for (const JobView& job : view.running) {
     if (job.blocked || !lies_here(view.gpus, job.placement) || !may_stop(view, job)) continue;
+    if (known_.at(job.spec->id).beside) continue;  // they part at a round, if they do
     add_grower(plan, member_of(view, job));
   }
   divide(plan);

@@ -95,6 +95,11 @@ std::vector<std::string> RankReasons::explain(JobId job) const {
                        longer, reason.jobs)) +
       formatted("; %.0f s of it were expected to be left, and it got ", reason.left_s) +
       (reason.got.gpus > 0 ? gpus_of(reason.got.gpus, reason.got.type) : "none")};
+  if (reason.got.had > 0 && reason.got.gpus == 0)
+    lines.push_back("  it was stopped: what it had is worth more to others");
+  if (reason.got.beside)
+    lines.push_back("  it shares them with " + to_string(*reason.got.beside) +
+                    ": both together are worth more there than what each of them loses by it");
   if (reason.aged > 0.005)
     lines.push_back(formatted("  for having waited it counts as if %.1f more were",
                               static_cast<double>(reason.jobs) * reason.aged));

@@ -21,6 +21,8 @@ class RankReasons {
   struct Got {
     JobId job;
     std::uint32_t gpus = 0, type = 0;
+    std::optional<JobId> beside = {};  // on the same GPUs
+    std::uint32_t had = 0;             // GPUs, before
   };
   /// Of a round: all others are forgotten.
   void note(const View& view, const RankProblem& problem, const RankAnswer& answer,

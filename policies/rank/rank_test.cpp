@@ -36,6 +36,19 @@ TEST_CASE(
   CHECK(rig.gpus_of(0) == 2);
 }
 
+TEST_CASE("who is alone has all that it can use, though its own last step alone sets the price") {
+  for (int i = 0; i < 21; ++i) {
+    RankRig rig(servers(1));
+    rig.submit(elastic_spec(8, 40'000 + 777.7 * i));
+    rig.submit(elastic_spec(static_cast<std::uint32_t>(1 + i % 7), 900));  // before it
+    rig.round();
+    REQUIRE(rig.gpus_of(0) < 8);
+    rig.end(1);
+    rig.round(120s);
+    CHECK(rig.gpus_of(0) == 8);
+  }
+}
+
 TEST_CASE("nobody is stopped or resized to gain less than two restarts") {
   RankRig rig(servers(1));
   JobSpec first = rigid_spec(2, 10'000);

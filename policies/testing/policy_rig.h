@@ -17,8 +17,9 @@ struct PolicyRig {
   PolicyRig(const Topology& of, std::unique_ptr<Policy> decider)
       : PolicyRig(of, std::move(decider), {0, of.server_count()}) {}
   /// Of those servers; `others` may have the rest.
-  PolicyRig(const Topology& of, std::unique_ptr<Policy> decider, IndexRange mine)
-      : topology(of), gpus(topology, mine), policy(std::move(decider)) {}
+  PolicyRig(const Topology& of, std::unique_ptr<Policy> decider, IndexRange mine,
+            std::uint32_t jobs_on_a_gpu = 1)
+      : topology(of), gpus(topology, mine, jobs_on_a_gpu), policy(std::move(decider)) {}
 
   JobView& submit(JobSpec spec) {
     specs.push_back(std::move(spec));

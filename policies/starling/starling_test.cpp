@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "policies/rank/rank_rig_test.h"
+#include "policies/registry.h"
+
+namespace starling {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// That part of its speed beside whoever is on the same GPU; all of it elsewhere.
+struct SharedSpeed final : SpeedModel {
+  explicit SharedSpeed(double part) : keeps(part) {}
+  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
+                            const Neighbours& beside) const override {
+    const bool shared = std::ranges::any_of(beside, [&](const Neighbour& other) {
+      return std::ranges::any_of(
+          placement, [&](GpuId gpu) { return std::ranges::binary_search(other.placement, gpu); });
+    });
+    return {shared ? keeps : 1.0, 0};
+  }
+  double keeps;
+};
+
+/// One server of eight GPUs of which two jobs may share each.
+struct StarlingRig : PolicyRig {
+  explicit StarlingRig(const std::string& options, double keeps = 0.7)
+      : PolicyRig(servers(1), make_policy_registry().make("starling:" + options).value(), {0, 1},
+                  2),
+        pairs(keeps) {
+    speed = &pairs;
+  }
+  /// Job i is on the GPUs of job j.
+  [[nodiscard]] bool shares(std::size_t i, std::size_t j) const {
+    return !jobs[i].placement.empty() && jobs[i].placement == jobs[j].placement;
+  }
+  [[nodiscard]] std::string why(std::size_t i) const {
+    std::string all;
+    for (const std::string& line : policy->explain(jobs[i].spec->id)) all += line + '\n';
+    return all;
+  }
+  SharedSpeed pairs;
+};
+
+TEST_CASE("a short job that comes while all is taken joins a long one at once, and says so") {
+  StarlingRig rig("knows=exact,may=order");
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
+  rig.round();
+  rig.submit(rigid_spec(1, 100));
+  rig.now += 5s;
+  rig.settle(TriggerKind::arrival);
+  REQUIRE(rig.jobs[8].placement.size() == 1);
+  CHECK(says(rig.why(8), "it shares them with"));
+  rig.round(120s);  // and nobody is moved for that
+  CHECK(rig.jobs[8].placement.size() == 1);
+}
+
+TEST_CASE("nobody joins where that costs more than it brings, or share=no says so") {
+  for (const auto& [options, keeps] : {std::pair("knows=exact,may=order,share=no", 0.7),
+                                       std::pair("knows=exact,may=order", 0.5)}) {
+    StarlingRig rig(options, keeps);
+    for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
+    rig.round();
+    rig.submit(rigid_spec(1, 100));
+    rig.round(120s);
+    CHECK(rig.jobs[8].placement.empty());
+  }
+}
+
+TEST_CASE("elastic jobs share once more wait than there are GPUs, and part as they end") {
+  StarlingRig rig("knows=exact");
+  for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(2, 4000 + 100 * i));
+  rig.round();
+  const auto waiting = [&] {
+    return std::ranges::count_if(rig.jobs, [](const JobView& j) { return j.placement.empty(); });
+  };
+  rig.round(120s);
+  CHECK(waiting() == 8);  // alone the shortest four would have all, two GPUs each
+  while (rig.jobs.size() > 4) rig.end(0);
+  for (int i = 0; i < 3; ++i) rig.round(120s);
+  for (std::size_t i = 0; i < 4; ++i) {
+    CHECK(rig.jobs[i].placement.size() == 2);
+    for (std::size_t j = 0; j < i; ++j) CHECK(!rig.shares(i, j));
+  }
+}
+
+TEST_CASE("may=place stops and resizes nobody, may=order resizes nobody") {
+  for (const bool order : {false, true}) {
+    StarlingRig rig(order ? "may=order,knows=exact,share=no" : "may=place,knows=exact,share=no");
+    JobSpec longest = elastic_spec(8, 100'000);
+    longest.workers = 6;
+    rig.submit(longest);
+    rig.round();
+    CHECK(rig.jobs[0].placement.size() == 6);  // it could have eight
+    JobSpec shorter = elastic_spec(8, 600);
+    shorter.workers = 4;
+    rig.submit(shorter);
+    rig.round(120s);
+    CHECK(rig.jobs[0].placement.size() == (order ? 0 : 6));
+    CHECK(rig.jobs[1].placement.size() == (order ? 4 : 0));
+  }
+}
+
+}  // namespace
+}  // namespace starling
