@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "launch/deployment/deployment.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/system/files.h"
 
@@ -124,8 +125,15 @@ Status can_take_folder(const fs::path& dir) {
 
 Result<std::vector<std::string>> remove_flock_files(const fs::path& dir,
                                                     const std::vector<std::string>& nodes) {
-  std::vector<std::string> left;
-  if (const Status s = remove_nodes(dir, nodes, left); !s.ok()) return s.error();
+  std::vector<std::string> left, all = nodes;
+  // Of servers that the flock has no longer.
+  for (const std::string& name : names_in(dir / "nodes")) {
+    const fs::path folder = dir / "nodes" / name;
+    if (!is_folder(folder) || std::ranges::count(nodes, name) != 0) continue;
+    const auto file = read_node_file(folder / "config.json");
+    if (file && file.value().node == name) all.push_back(name);
+  }
+  if (const Status s = remove_nodes(dir, all, left); !s.ok()) return s.error();
   std::error_code error;
   const bool made = fs::exists(dir / kOwnFolder, error);
   if (const Status s = remove_names(dir, flock_file_names()); !s.ok()) return s.error();

@@ -44,6 +44,25 @@ TEST_CASE("a flock goes away with its folder, and with what its commands left in
   CHECK(fs::exists(made.folder.path));
 }
 
+TEST_CASE("nodes of servers that the flock has no longer go, too") {
+  Made made;
+  made.put("nodes/executor-7/state/journal.db");
+  made.put("nodes/executor-7/keys.json");
+  NodeFile file{"../..", "executor-7", "state", "keys.json"};
+  REQUIRE(write_node_file(made.dir / "nodes" / "executor-7" / "config.json", file).ok());
+  SUBCASE("all of it") {
+    CHECK(remove_flock_files(made.dir, made.names).value().empty());
+    CHECK_FALSE(fs::exists(made.dir));
+  }
+  SUBCASE("but for what a user put there, and what is no node's") {
+    made.put("nodes/executor-7/mine");
+    made.put("nodes/executor-8/keys.json");
+    REQUIRE(write_node_file(made.dir / "nodes" / "executor-8" / "config.json", file).ok());
+    CHECK(remove_flock_files(made.dir, made.names).value() ==
+          std::vector<std::string>{"nodes/executor-7/mine", "nodes/executor-8"});
+  }
+}
+
 TEST_CASE("what is a user's stays, and is named") {
   Made made;
   made.put("data/thesis.txt");
