@@ -5,6 +5,7 @@
 
 #include "launch/client/flock_client.h"
 #include "launch/client/fresh_ids.h"
+#include "launch/client/pending_submit.h"
 #include "launch/client/placeable.h"
 #include "launch/client/session.h"
 #include "launch/system/signals.h"
@@ -48,34 +49,15 @@ Result<JobId> FlockClient::new_id(Duration patience) {
 
 Result<SubmittedJob> FlockClient::submit(const JobSpec& job, Duration patience) {
   if (Status s = connect(); !s.ok()) return s.error();
-  const AgentId agent = first_home(*session_, job.id);
-  const NodeId home = agent_node(agent);
+  PendingSubmit pending(*session_, job);
   const Instant until = later(Session::now(), patience);
-  Instant again = Session::now();
   while (Session::now() < until && !stop_requested()) {
-    if (Session::now() >= again) {
-      session_->send(home, Submit{job, session_->me()});
-      again = Session::now() + Session::kRepeat;
-    }
-    const auto received = session_->receive(std::min(again, until));
-    if (!received || received->from != home) continue;
-    if (const auto* no = std::get_if<Rejected>(&received->message);
-        no != nullptr && no->job == job.id) {
-      return {Errc::invalid,
-              job.name + " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason)};
-    }
-    if (const auto* busy = std::get_if<Busy>(&received->message);
-        busy != nullptr && busy->job == job.id) {
-      again = Session::now() + std::chrono::milliseconds(busy->retry_ms);
-    }
-    const auto* accepted = std::get_if<Accepted>(&received->message);
-    if (accepted != nullptr && accepted->job == job.id) return SubmittedJob{};
-    const auto* state = std::get_if<JobState>(&received->message);
-    if (state != nullptr && state->job == job.id) return SubmittedJob{terminal(state->phase)};
+    if (Session::now() >= pending.due()) pending.say(*session_);
+    const auto received = session_->receive(std::min(pending.due(), until));
+    if (!received) continue;
+    if (auto answer = pending.heard(*received)) return *std::move(answer);
   }
-  return {Errc::not_ready, silence_text({agent}) +
-                               "; is the flock up? The job may still be "
-                               "accepted: see 'starling jobs'"};
+  return pending.silence();
 }
 
 std::optional<JobState> FlockClient::instead_of(const JobSpec& spec, const SubmittedJob& said,

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/client/pending_submit.h"
+
+#include <utility>
+#include <variant>
+
+#include "launch/client/fresh_ids.h"
+
+namespace starling {
+
+PendingSubmit::PendingSubmit(const Session& session, JobSpec job)
+    : job_(std::move(job)), agent_(first_home(session, job_.id)), again_(Session::now()) {}
+
+void PendingSubmit::say(Session& session) {
+  session.send(agent_node(agent_), Submit{job_, session.me()});
+  again_ = Session::now() + Session::kRepeat;
+}
+
+std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& received) {
+  if (received.from != agent_node(agent_)) return std::nullopt;
+  if (const auto* no = std::get_if<Rejected>(&received.message);
+      no != nullptr && no->job == job_.id) {
+    return Result<SubmittedJob>(
+        Errc::invalid,
+        job_.name + " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason));
+  }
+  if (const auto* busy = std::get_if<Busy>(&received.message);
+      busy != nullptr && busy->job == job_.id) {
+    again_ = Session::now() + std::chrono::milliseconds(busy->retry_ms);
+  }
+  const auto* accepted = std::get_if<Accepted>(&received.message);
+  if (accepted != nullptr && accepted->job == job_.id) return Result<SubmittedJob>(SubmittedJob{});
+  const auto* state = std::get_if<JobState>(&received.message);
+  if (state != nullptr && state->job == job_.id)
+    return Result<SubmittedJob>(SubmittedJob{terminal(state->phase)});
+  return std::nullopt;
+}
+
+Error PendingSubmit::silence() const {
+  return {Errc::not_ready, silence_text({agent_}) +
+                               "; is the flock up? The job may still be "
+                               "accepted: see 'starling jobs'"};
+}
+
+}  // namespace starling

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+
+#include "base/result.h"
+#include "base/time.h"
+#include "launch/client/client_answers.h"
+#include "launch/client/session.h"
+#include "workload/job.h"
+
+namespace starling {
+
+/// One job on its way to its home: says it, says it again where nothing is heard, and knows the
+/// answer. For who waits for one and for who has many under way over one session.
+class PendingSubmit {
+ public:
+  /// `job` has its id.
+  PendingSubmit(const Session& session, JobSpec job);
+
+  [[nodiscard]] const JobSpec& job() const noexcept { return job_; }
+  [[nodiscard]] AgentId agent() const noexcept { return agent_; }
+  /// When it has to be said the next time.
+  [[nodiscard]] Instant due() const noexcept { return again_; }
+  /// Says it, and the next time when nobody has answered for Session::kRepeat.
+  void say(Session& session);
+  /// What `received` says of it, if anything final. `invalid`: refused, and why.
+  [[nodiscard]] std::optional<Result<SubmittedJob>> heard(const Received& received);
+  /// Its home has not answered.
+  [[nodiscard]] Error silence() const;
+
+ private:
+  JobSpec job_;
+  AgentId agent_;
+  Instant again_;
+};
+
+}  // namespace starling
