@@ -9,6 +9,7 @@
 #include "launch/command_line/cli.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/flock/gateway.h"
 #include "launch/commands/learning.h"
 
 namespace {
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
   add_top(root);
   add_drain(root);
   add_members(root);
+  add_gateway(root);
   add_backup(root);
   add_restore(root);
   add_accept_loss(root);

@@ -276,6 +276,7 @@ bool Command::given_dashes(const std::vector<std::string>& rest) noexcept {
 std::vector<std::string> Command::options() const { return option_names(*app_); }
 
 void Command::action(std::function<int()> run) const {
+  if (!app_->get_subcommands({}).empty()) app_->require_subcommand(0, 1);
   // The status travels as an exception, because CLI11's callbacks return nothing.
   app_->callback([run = std::move(run)] { throw CLI::RuntimeError(run()); });
 }

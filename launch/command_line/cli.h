@@ -58,7 +58,7 @@ class Command {
   [[nodiscard]] static bool given_dashes(const std::vector<std::string>& rest) noexcept;
   /// Its options, as they are written.
   [[nodiscard]] std::vector<std::string> options() const;
-  /// Called when this command was chosen; its result is the exit status.
+  /// Called when it was chosen, and none below it, where there are such already; the exit status.
   void action(std::function<int()> run) const;
 
  private:

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace starling {
+
+/// What a caller of the gateway may do; each may what those before it may.
+enum class CallerRole : std::uint8_t {
+  nobody,    ///< has shown nothing: the page, the description, /healthz and /readyz
+  viewer,    ///< sees everything
+  user,      ///< submits jobs as itself, cancels its own
+  operator_  ///< cancels all jobs, drains servers, changes the members
+};
+/// "viewer", "user", "operator"; "nobody".
+[[nodiscard]] const char* name_of(CallerRole role) noexcept;
+/// One that a token can have.
+[[nodiscard]] std::optional<CallerRole> caller_role(std::string_view name);
+
+/// Who asks, as far as it is proven.
+struct Caller {
+  std::string user;  ///< empty: nobody
+  CallerRole role = CallerRole::nobody;
+  std::string
+      key;  ///< what its requests are counted by: a token, a user of this machine, an address
+
+  [[nodiscard]] bool may(CallerRole wanted) const noexcept { return role >= wanted; }
+};
+
+}  // namespace starling
