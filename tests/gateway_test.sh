@@ -160,7 +160,7 @@ call 401 GET /metrics ""
 call 200 GET /metrics "$viewer" -H 'Accept: application/openmetrics-text'
 tail -1 body.json | grep -q '^# EOF$' || fail "no OpenMetrics"
 call 200 GET /metrics "$viewer"
-for line in 'starling_gpus_total 6' 'starling_agent_up{agent="0"} 1' 'starling_gateway_ready 1' 'starling_queue_cancelled 1'; do
+for line in 'starling_gpus 6' 'starling_agent_up{agent="0"} 1' 'starling_gateway_ready 1' 'starling_queue_cancelled 1'; do
   grep -qF "$line" body.json || fail "no '$line' in $(head -40 body.json)"
 done
 if command -v promtool >/dev/null; then
@@ -173,8 +173,8 @@ if command -v promtool >/dev/null; then
   prometheus_port=$(etcd_host=127.0.0.1 free_ports 1)
   prometheus --config.file=prometheus.yml --storage.tsdb.path=tsdb --web.listen-address="127.0.0.1:$prometheus_port" >prometheus.log 2>&1 & started+=($!)
   query() { curl -s "http://127.0.0.1:$prometheus_port/api/v1/query" --data-urlencode "query=$1"; }
-  for _ in $(seq $((60 * patience))); do query 'starling_gpus_total' | grep -q '"6"' && break; sleep 0.5; done
-  query 'starling_gpus_total' | grep -q '"6"' || fail "Prometheus has no figures: $(tail -3 prometheus.log) $(curl -s "http://127.0.0.1:$prometheus_port/api/v1/targets" | head -c 600)"
+  for _ in $(seq $((60 * patience))); do query 'starling_gpus' | grep -q '"6"' && break; sleep 0.5; done
+  query 'starling_gpus' | grep -q '"6"' || fail "Prometheus has no figures: $(tail -3 prometheus.log) $(curl -s "http://127.0.0.1:$prometheus_port/api/v1/targets" | head -c 600)"
   query 'up{job="starling"}' | grep -q '"1"' || fail "Prometheus finds it down"
   [ "$(curl -s "http://127.0.0.1:$prometheus_port/api/v1/rules" | grep -o '"health":"[a-z]*"' | sort -u)" != '"health":"err"' ] || fail "the alerts cannot be evaluated"
   # Every figure that the dashboard asks for is there, or has no sample because nobody waits or runs.

@@ -300,6 +300,15 @@ printf 'racks: [\n' >bad.yaml
 expect 2 "bad.yaml:" topology check bad.yaml
 "$starling" topology check bad.yaml --json >out.txt 2>err.txt
 [ $? -eq 2 ] && grep -q '"right": false' out.txt && [ ! -s err.txt ] || fail "topology check --json: $(cat out.txt err.txt)"
+expect 2 "no flock" gateway --flock nowhere
+expect 2 "give HOST:PORT" gateway --flock nowhere --listen 8750
+expect 2 "go together" gateway --flock nowhere --tls-cert cert.pem
+expect 2 "give --tls-cert and --tls-key, or --plain" gateway --flock nowhere --listen 0.0.0.0:8750
+expect 2 "viewer, user or operator" gateway token new ann --role root --tokens tokens.json
+expect 2 "at most 3653d" gateway token new ann --expires 10y --tokens tokens.json
+expect 0 "starling_" gateway token new ann --tokens tokens.json
+expect 0 "ann" gateway token list --tokens tokens.json
+expect 2 "there is no token 'x'; there are" gateway token revoke x --tokens tokens.json
 printf 'job_id,submit_s,gpus,duration_s\na,0,1,10\nb,1,x,10\n' >bad.csv
 expect 2 "bad.csv:3" sim --topology t.yaml --trace bad.csv
 

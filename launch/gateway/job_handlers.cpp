@@ -76,17 +76,21 @@ Result<JobSpec> spec_of(const GatewayCall& call) {
   return job;
 }
 
-/// Once it is accepted under an id that was given: is it the one that was there before?
+/// Once it is accepted under an id that was given: the job that has it, if it is this one, or what
+/// was submitted before under the same id.
 void answer_once_compared(GatewayFlock& flock, const HttpReply& reply, const JobSpec& job,
-                          const JobState& state) {
+                          const JobState& accepted) {
   const FlockPicturePtr picture = flock.picture();
-  ask_flock(flock, reply, [job, state, picture](FlockClient& client) {
-    const auto other = client.instead_of(job, SubmittedJob{terminal(state.phase)}, kAskPatience);
-    if (other && (other->ask == nullptr || !(*other->ask == *ask_of(job)))) {
+  ask_flock(flock, reply, [&flock, job, accepted, picture](FlockClient& client) {
+    const auto there = client.job(job.id, kAskPatience);
+    const JobState& state = there ? there.value() : accepted;
+    const bool others = state.ask != nullptr && state.ask->user != job.user;
+    if (others || client.instead_of(job, SubmittedJob{}, kAskPatience)) {
       return http_error(409, "conflict",
                         "another job has the id " + to_string(job.id) + "; give another id");
     }
-    return json_answer(job_json(*picture, other ? *other : state, true));
+    flock.later([&flock, state] { flock.learn(state); });
+    return json_answer(job_json(*picture, state, true));
   });
 }
 

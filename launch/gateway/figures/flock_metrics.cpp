@@ -74,7 +74,7 @@ void write_gpus(OpenMetrics& out, const FlockPicture& picture) {
     drained += a.drained;
   }
   const double alloc = std::max(0.0, total - idle - away - drained);
-  out.single("starling_gpus_total", Kind::gauge, "GPUs of the agents that answer.", total);
+  out.single("starling_gpus", Kind::gauge, "GPUs of the agents that answer.", total);
   out.single("starling_gpus_alloc", Kind::gauge, "GPUs that jobs hold.", alloc);
   out.single("starling_gpus_idle", Kind::gauge, "GPUs that are free.", idle);
   out.single("starling_gpus_down", Kind::gauge, "GPUs that are bad, or whose executor is away.",

@@ -70,7 +70,7 @@ TEST_CASE("a flock's figures are counted from its picture") {
   for (const char* line : {"starling_queue_running 2",
                            "starling_queue_pending 1",
                            "starling_queue_completed 1",
-                           "starling_gpus_total 6",
+                           "starling_gpus 6",
                            "starling_gpus_alloc 3",
                            "starling_gpus_idle 2",
                            "starling_gpus_utilization 0.5",

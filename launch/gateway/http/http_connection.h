@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// Before Boost 1.74's <boost/asio/awaitable.hpp>, which needs it and does not say so.
+// clang-format off: Boost 1.74's <boost/asio/awaitable.hpp> needs <utility> and does not say so.
+#include <utility>
+// clang-format on
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "launch/gateway/http/http_server.h"
 
