@@ -7,7 +7,7 @@
 TOKEN is an operator's, VIEWER a viewer's. With PICTURES, a folder, pictures of it are left there. Needs Playwright for
 Python and Chromium.
 """
-import shutil, sys, time
+import re, shutil, sys, time
 from playwright.sync_api import sync_playwright
 
 address, token, viewer = sys.argv[1:4]
@@ -18,6 +18,15 @@ faults = []
 def check(fine, what):
     if not fine:
         faults.append(what)
+
+
+def until(page, what, patience):
+    """Asked from outside: the page's own policy lets nobody evaluate text in it."""
+    end = time.monotonic() + patience
+    while not page.evaluate(what):
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.1)
 
 
 def shot(page, name):
@@ -33,7 +42,7 @@ def cut_off(page):
 def watched(browser, **how):
     page = browser.new_page(**how)
     page.on("pageerror", lambda e: faults.append(f"script: {e}"))
-    page.on("console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" and "401" not in m.text else None)
+    page.on("console", lambda m: faults.append(f"console: {m.text}") if m.type == "error" and not re.search("status of (400|401|422) ", m.text) else None)
     page.on("request", lambda r: check(r.url.startswith(address) or r.url.startswith("data:"), f"loads {r.url}"))
     return page
 
@@ -54,7 +63,7 @@ with sync_playwright() as play:
     page.wait_for_selector("#door", state="visible")
     page.fill("#token", "starling_wrong")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.getElementById('door-trouble').textContent !== ''", timeout=15000)
+    until(page, "document.getElementById('door-trouble').textContent !== ''", 15)
     page.fill("#token", token)
     page.keyboard.press("Enter")
     page.wait_for_selector("body[data-ready=yes]", timeout=30000)
@@ -66,7 +75,7 @@ with sync_playwright() as play:
     submit(page, "painted", 100000)
     page.wait_for_selector("#jobs td:has-text('painted')", timeout=15000)
     page.wait_for_selector("#jobs tr:has-text('painted') .state.running", timeout=30000)
-    page.wait_for_function("document.querySelectorAll('.gpu[title*=job]').length === 1", timeout=15000)
+    until(page, "document.querySelectorAll('.gpu[title*=job]').length === 1", 15)
     check(page.locator("#link").inner_text() == "live", "the events do not come")
     check(page.locator("#tiles").inner_text().find("GPUs held\n1") >= 0, "the tiles do not follow: " + page.locator("#tiles").inner_text())
     check(cut_off(page) == [], f"cut off: {cut_off(page)}")
@@ -77,7 +86,7 @@ with sync_playwright() as play:
     page.keyboard.press("j")
     page.keyboard.press("Enter")
     page.wait_for_selector("#job[open]")
-    page.wait_for_function("document.getElementById('explain').textContent !== ''", timeout=20000)
+    until(page, "document.getElementById('explain').textContent !== ''", 20)
     check("is running" in page.locator("#story").inner_text(), "no story: " + page.locator("#story").inner_text())
     check(cut_off(page) == [], f"cut off: {cut_off(page)}")
     shot(page, "job")
@@ -88,10 +97,10 @@ with sync_playwright() as play:
     # Cancelled, and seen to be.
     page.click("#jobs tr:has-text('painted') button.open")
     page.click("#cancel")
-    page.wait_for_function("document.getElementById('story').textContent.includes('cancelled')", timeout=30000)
+    until(page, "document.getElementById('story').textContent.includes('cancelled')", 30)
     page.keyboard.press("Escape")
     page.wait_for_selector("#jobs tr:has-text('painted') .state.cancelled", timeout=15000)
-    page.wait_for_function("document.querySelectorAll('.gpu[title*=job]').length === 0", timeout=15000)
+    until(page, "document.querySelectorAll('.gpu[title*=job]').length === 0", 15)
 
     # A server is drained and used again.
     page.locator(".server").nth(2).click()
@@ -104,7 +113,7 @@ with sync_playwright() as play:
     # Filters, and what is refused is said.
     page.select_option("#f-state", "open")
     page.click("#filter button:has-text('show')")
-    page.wait_for_function("document.getElementById('jobs-note').textContent.startsWith('No job')", timeout=15000)
+    until(page, "document.getElementById('jobs-note').textContent.startsWith('No job')", 15)
     page.fill("#f-since", "never")
     page.click("#filter button:has-text('show')")
     page.wait_for_selector("#trouble:visible", timeout=15000)
@@ -112,7 +121,7 @@ with sync_playwright() as play:
     page.fill("#s-gpus", "8000")
     page.fill("#s-duration", "5")
     page.click("#submit-form button:has-text('submit')")
-    page.wait_for_function("document.getElementById('submit-trouble').textContent !== ''", timeout=15000)
+    until(page, "document.getElementById('submit-trouble').textContent !== ''", 15)
     shot(page, "refused")
     page.close()
 
