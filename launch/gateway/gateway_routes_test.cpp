@@ -127,7 +127,7 @@ TEST_CASE("the description has every route, and every schema that it names") {
     CHECK(said.contains("requestBody") == !route.body.empty());
     CHECK(said.contains("security") == (route.role != CallerRole::nobody));
     CHECK(ids.insert(route.id).second);
-    CHECK(route.handler != nullptr);
+    CHECK((route.handler != nullptr));
   }
   const std::string text = openapi_document();
   const std::string mark = "#/components/schemas/";

@@ -20,7 +20,8 @@ class ServerInThread {
  public:
   explicit ServerInThread(const HttpBounds& bounds)
       : server_(bounds, [](const HttpRequest& request, const HttpReply& reply) {
-          HttpAnswer answer{200, "text/plain", request.method + " " + request.target + " " + request.body};
+          HttpAnswer answer{200, "text/plain",
+                            request.method + " " + request.target + " " + request.body};
           if (request.target == "/stream") {
             answer.stream = std::make_shared<ByteStream>(1U << 20U);
             std::thread([stream = answer.stream] {
@@ -73,7 +74,8 @@ std::size_t times_in(const std::string& text, const std::string& part) {
 TEST_CASE("requests of one connection are answered in their order; HEAD without a body") {
   const ServerInThread server({});
   const std::string all = server.answer(
-      "GET /a HTTP/1.1\r\nHost: x\r\n\r\nPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\n\r\nabc"
+      "GET /a HTTP/1.1\r\nHost: x\r\n\r\nPOST /b HTTP/1.1\r\nHost: x\r\nContent-Length: "
+      "3\r\n\r\nabc"
       "HEAD /c HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   CHECK(times_in(all, "HTTP/1.1 200 OK") == 3);
   CHECK(all.find("GET /a ") < all.find("POST /b abc"));
@@ -93,7 +95,8 @@ TEST_CASE("what is too large, too slow or no HTTP gets one answer and no second 
     CHECK(times_in(all, "HTTP/1.1 ") == 1);
     CHECK(all.find("Connection: close") != std::string::npos);
   };
-  refused("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x'), "413");
+  refused("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 101\r\n\r\n" + std::string(101, 'x'),
+          "413");
   refused("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999\r\n\r\n", "413");
   refused("GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(2000, 'x') + "\r\n\r\n", "431");
   refused("nonsense\r\n\r\n", "400");
