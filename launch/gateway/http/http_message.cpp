@@ -59,8 +59,6 @@ std::optional<HttpAnswer> answer_to_broken(boost::system::error_code error) {
     return http_error(413, "too_large", "the body is too large");
   if (error == beast_http::error::header_limit || error == beast_http::error::buffer_overflow)
     return http_error(431, "too_large", "the heading is too large");
-  if (error == boost::beast::error::timeout)
-    return http_error(408, "timeout", "the request did not come to its end in time");
   if (error.category() == make_error_code(beast_http::error::bad_method).category() &&
       error != beast_http::error::end_of_stream && error != beast_http::error::partial_message)
     return http_error(400, "invalid", "this is no HTTP: " + error.message());
