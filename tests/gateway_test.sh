@@ -122,7 +122,7 @@ call 404 PUT /v1/servers/nowhere/drain "$chief"
 for _ in $(seq $((25 * patience))); do call 200 GET /v1/servers "$viewer"; [ "$(field '["servers"][1]["drained"]')" = True ] && break; sleep 0.2; done
 [ "$(field '["servers"][1]["drained"]')" = True ] || fail "not drained: $body"
 call 200 DELETE /v1/servers/1/drain "$chief"
-call 501 GET /v1/members "$viewer"
+call 409 GET /v1/members "$viewer"
 call 200 GET /v1/agents "$viewer"
 [ "$(field '["agents"].__len__()')" = 2 ] || fail "agents: $body"
 call 200 GET /v1/topology "$viewer"

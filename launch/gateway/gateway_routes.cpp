@@ -164,7 +164,7 @@ std::vector<GatewayRoute> flock_routes() {
 }
 
 std::vector<GatewayRoute> member_routes() {
-  const std::pair<unsigned, std::string> no_etcd{501, "the flock's state is not in etcd"};
+  const std::pair<unsigned, std::string> no_etcd{409, "the flock's state is not in etcd"};
   return {
       {.method = "GET",
        .path = "/v1/members",
@@ -180,7 +180,8 @@ std::vector<GatewayRoute> member_routes() {
        .role = CallerRole::operator_,
        .parameters = {agent_parameter()},
        .answer = "MembersChange",
-       .others = {{404, "there is no such agent"}, {409, "it is one already"}, no_etcd},
+       .others = {{404, "there is no such agent"},
+                  {409, "it is one already, or the flock's state is not in etcd"}},
        .handler = add_member},
       {.method = "DELETE",
        .path = "/v1/members/{agent}",
@@ -189,7 +190,8 @@ std::vector<GatewayRoute> member_routes() {
        .role = CallerRole::operator_,
        .parameters = {agent_parameter()},
        .answer = "MembersChange",
-       .others = {{404, "there is no such agent"}, {409, "it is none, or the last one"}, no_etcd},
+       .others = {{404, "there is no such agent"},
+                  {409, "it is none, or the last one, or the flock's state is not in etcd"}},
        .handler = remove_member},
   };
 }

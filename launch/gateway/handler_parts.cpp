@@ -19,7 +19,7 @@ HttpAnswer flock_error(const Error& error) {
     case Errc::invalid:
       return http_error(422, "refused", error.message);
     case Errc::unsupported:
-      return http_error(501, "unsupported", error.message);
+      return http_error(409, "unsupported", error.message);
     case Errc::busy:
     case Errc::not_ready:
     case Errc::io:
