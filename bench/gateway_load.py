@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loads a gateway with watchers and submissions, and says how long answers took.
 
-  bench/gateway_load.py ADDRESS TOKEN [--watchers N] [--rate N] [--seconds S] [--connections C]
+  bench/gateway_load.py ADDRESS TOKEN [--watchers N] [--rate N] [--seconds S] [--connections C] [--post]
 
 ADDRESS as http://127.0.0.1:8750; TOKEN of a user. Every submission is a PUT under an id of its own of a job that is
-emulated for a second, sent when it is due, whether or not those before are answered: an answer's time counts from when
-it was due. Watchers read all events. One JSON object at the end. The gateway needs --rate and --burst above N.
+emulated for a second (--post: a POST without an id, for which the flock is asked once instead of three times), sent
+when it is due, whether or not those before are answered: an answer's time counts from when it was due. Watchers read
+all events. One JSON object at the end. The gateway needs --rate and --burst above N.
 """
 import argparse, asyncio, json, os, resource, time
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ parser.add_argument("--watchers", type=int, default=1000)
 parser.add_argument("--rate", type=int, default=1000)
 parser.add_argument("--seconds", type=float, default=10)
 parser.add_argument("--connections", type=int, default=64)
+parser.add_argument("--post", action="store_true")
 options = parser.parse_args()
 place = urlsplit(options.address)
 soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -46,7 +48,8 @@ async def watch():
 async def submit(queue):
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
     while (due := await queue.get()) is not None:
-        request = f"PUT /v1/jobs/{os.urandom(16).hex()} HTTP/1.1\r\n{heading}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+        where = "POST /v1/jobs" if options.post else f"PUT /v1/jobs/{os.urandom(16).hex()}"
+        request = f"{where} HTTP/1.1\r\n{heading}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         writer.write(request.encode() + body)
         answer = (await reader.readuntil(b"\r\n\r\n")).decode()
         length = int(answer.lower().split("content-length: ")[1].split("\r\n")[0])
