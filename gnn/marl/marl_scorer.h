@@ -45,6 +45,9 @@ class MarlScorer final : public LearnedScorer {
   }
   void state(std::span<float> out) const override;
 
+  /// Of the decision that was scored last and left a choice: [options, Features::kRow]. Valid until
+  /// the next score().
+  [[nodiscard]] std::span<const float> rows() const noexcept { return rows_; }
   /// As of that decision. Null where the net has none.
   [[nodiscard]] const Encoder* encoder() const noexcept { return encoder_ ? &*encoder_ : nullptr; }
 
