@@ -59,18 +59,24 @@ Result<NetworkModel> network_of(const RunOptions& options) {
   return read_network_file(options.faults, network.value());
 }
 
-/// The topology, which the agents can share.
+/// The agents can share it.
+Status check_data_centre(const RunOptions& options, const Topology& topology) {
+  if (options.agents == 0 || options.agents > topology.server_count()) {
+    return {Errc::invalid, "--agents: " + counted(options.agents, "agent") + " cannot share " +
+                               counted(topology.server_count(), "server") +
+                               "; give one per server at most"};
+  }
+  if (topology.gpu_count() == 0)
+    return {Errc::invalid, (options.topology.empty() ? "" : options.topology + ": ") +
+                               topology.name() + " has no GPU; give a data centre that has some"};
+  return done();
+}
+
 Result<Topology> read_data_centre(const RunOptions& options) {
   auto topology = load_topology(options.topology);
   if (!topology) return {Errc::invalid, topology.error().message};
-  if (options.agents > topology.value().server_count()) {
-    return {Errc::invalid, "--agents: " + counted(options.agents, "agent") + " cannot share " +
-                               counted(topology.value().server_count(), "server") +
-                               "; give one per server at most"};
-  }
-  if (topology.value().gpu_count() == 0)
-    return {Errc::invalid, options.topology + ": " + topology.value().name() +
-                               " has no GPU; give a data centre that has some"};
+  if (Status right = check_data_centre(options, topology.value()); !right.ok())
+    return right.error();
   return topology;
 }
 
@@ -173,11 +179,18 @@ Result<NetworkModel> parse_network(const std::string& text) {
   return read_network_file(text, NetworkModel::ideal());
 }
 
-Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry& policies) {
-  if (options.topology.empty())
-    return {Errc::invalid, "--topology FILE is missing; 'starling topology generate' makes one"};
-  if (options.trace.empty())
-    return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
+namespace {
+
+/// What is said of a run beside its files.
+struct Choices {
+  PhysicsChoice physics;
+  std::shared_ptr<const MeasuredContention> contention;
+  SpeedChoice speed;
+  DurationKnowledge durations;
+  NetworkModel network;
+};
+
+Result<Choices> read_choices(const RunOptions& options, const PolicyRegistry& policies) {
   auto physics = parse_physics(options.physics);
   if (!physics) return {Errc::invalid, "--physics: " + physics.error().message};
   std::shared_ptr<const MeasuredContention> contention;
@@ -194,6 +207,64 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   if (!durations) return durations.error();
   auto network = network_of(options);
   if (!network) return network.error();
+  return Choices{physics.value(), std::move(contention), speed.value(), durations.value(),
+                 network.value()};
+}
+
+/// As the options say when and on what they run.
+Status fit_jobs(const RunOptions& options, const Choices& choices, const Topology& topology,
+                Trace& trace) {
+  if (choices.contention && !choices.contention->measures(topology, trace))
+    return {Errc::invalid, "--physics: " + measures_nothing(choices.physics.pairs).message};
+  if (choices.physics.kind == PhysicsKind::measured) run_as_measured(trace, topology);
+  if (options.load > 0 && options.arrival_speed != 1)
+    return {Errc::invalid, "--load and --arrival-speed both say when jobs come; give one of them"};
+  if (options.load > 0) {
+    const double v100s = capacity(topology, choices.physics.kind);
+    const double per_gpu = v100s / topology.gpu_count();
+    if (Status scaled = scale_to_load(trace, topology.gpu_count(), options.load * per_gpu); !scaled)
+      return {Errc::invalid, "--load: " + scaled.error().message};
+  }
+  return done();
+}
+
+SimOptions sim_options(const RunOptions& options, Choices choices, const Topology& topology) {
+  SimOptions sim;
+  sim.policy = options.policy;
+  sim.speed = choices.speed;
+  sim.agents = options.agents;
+  sim.seed = options.seed;
+  sim.physics = choices.physics.kind;
+  sim.straggler_sigma = choices.physics.straggler_sigma;
+  sim.contention = std::move(choices.contention);
+  sim.goodput = choices.physics.goodput;
+  sim.links = choices.physics.network;
+  sim.durations = choices.durations;
+  sim.network = choices.network;
+  sim.check = options.check;
+  sim.servers_per_executor = options.servers_per_executor != 0
+                                 ? options.servers_per_executor
+                                 : std::max(8U, (topology.server_count() + 15) / 16);
+  return sim;
+}
+
+/// The weights that the speed model names can be read.
+Status check_speed(const Choices& choices, const Topology& topology) {
+  if (auto model = make_speed(choices.speed, topology, nullptr);
+      !model && choices.speed.kind == SpeedKind::learned)
+    return {Errc::invalid, "--speed: " + model.error().message};
+  return done();
+}
+
+}  // namespace
+
+Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry& policies) {
+  if (options.topology.empty())
+    return {Errc::invalid, "--topology FILE is missing; 'starling topology generate' makes one"};
+  if (options.trace.empty())
+    return {Errc::invalid, "--trace FILE is missing; 'starling workload generate' makes one"};
+  auto choices = read_choices(options, policies);
+  if (!choices) return choices.error();
   auto wanted = trace_options(options);
   if (!wanted) return wanted.error();
 
@@ -207,44 +278,26 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
             options.trace + (cut ? ": no jobs are left to run; check --jobs, --from and --length"
                                  : ": it has no jobs; give a trace with a row for each")};
   }
-  if (contention && !contention->measures(topology.value(), trace.value()))
-    return {Errc::invalid, "--physics: " + measures_nothing(physics.value().pairs).message};
-  if (physics.value().kind == PhysicsKind::measured)
-    run_as_measured(trace.value(), topology.value());
-  if (options.load > 0 && options.arrival_speed != 1)
-    return {Errc::invalid, "--load and --arrival-speed both say when jobs come; give one of them"};
-  if (options.load > 0) {
-    const double v100s = capacity(topology.value(), physics.value().kind);
-    const double per_gpu = v100s / topology.value().gpu_count();
-    if (Status scaled =
-            scale_to_load(trace.value(), topology.value().gpu_count(), options.load * per_gpu);
-        !scaled)
-      return {Errc::invalid, "--load: " + scaled.error().message};
-  }
-
+  if (Status fits = fit_jobs(options, choices.value(), topology.value(), trace.value()); !fits.ok())
+    return fits.error();
   if (const Status free = make_out(options); !free.ok()) return free.error();
+  if (Status speed = check_speed(choices.value(), topology.value()); !speed.ok())
+    return speed.error();
+  SimOptions sim = sim_options(options, std::move(choices).value(), topology.value());
+  return RunInput{std::move(topology).value(), std::move(trace).value(), std::move(sim)};
+}
 
-  if (auto model = make_speed(speed.value(), topology.value(), nullptr);
-      !model && speed.value().kind == SpeedKind::learned)
-    return {Errc::invalid, "--speed: " + model.error().message};
-
-  SimOptions sim;
-  sim.policy = options.policy;
-  sim.speed = speed.value();
-  sim.agents = options.agents;
-  sim.seed = options.seed;
-  sim.physics = physics.value().kind;
-  sim.straggler_sigma = physics.value().straggler_sigma;
-  sim.contention = std::move(contention);
-  sim.goodput = physics.value().goodput;
-  sim.links = physics.value().network;
-  sim.durations = durations.value();
-  sim.network = network.value();
-  sim.check = options.check;
-  const std::uint32_t servers = topology.value().server_count();
-  sim.servers_per_executor = options.servers_per_executor != 0 ? options.servers_per_executor
-                                                               : std::max(8U, (servers + 15) / 16);
-  return RunInput{std::move(topology).value(), std::move(trace).value(), sim};
+Result<RunInput> make_run_input(const RunOptions& options, const PolicyRegistry& policies,
+                                Topology topology, Trace trace) {
+  auto choices = read_choices(options, policies);
+  if (!choices) return choices.error();
+  if (Status right = check_data_centre(options, topology); !right.ok()) return right.error();
+  if (trace.jobs.empty()) return {Errc::invalid, trace.name + ": it has no jobs"};
+  if (Status fits = fit_jobs(options, choices.value(), topology, trace); !fits.ok())
+    return fits.error();
+  if (Status speed = check_speed(choices.value(), topology); !speed.ok()) return speed.error();
+  SimOptions sim = sim_options(options, std::move(choices).value(), topology);
+  return RunInput{std::move(topology), std::move(trace), std::move(sim)};
 }
 
 std::string misfits(const Topology& topology, const Trace& trace) {

@@ -44,6 +44,12 @@ struct RunInput {
 [[nodiscard]] Result<RunInput> read_run_input(const RunOptions& options,
                                               const PolicyRegistry& policies);
 
+/// The same of a data centre and jobs at hand; what the options say of files is not read, nor is
+/// which part of the trace it is.
+[[nodiscard]] Result<RunInput> make_run_input(const RunOptions& options,
+                                              const PolicyRegistry& policies, Topology topology,
+                                              Trace trace);
+
 /// One message about the jobs that can never fit and so will fail; empty if there are none.
 [[nodiscard]] std::string misfits(const Topology& topology, const Trace& trace);
 
