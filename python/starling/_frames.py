@@ -40,12 +40,12 @@ Run.timeline = _timeline_frame
 
 
 def _workload_frame(self):
-    """pandas.DataFrame, a row a job by submit time."""
+    """pandas.DataFrame, a row a job by submit time; columns as in Starling's CSV, so from_frame() takes it back."""
     import pandas
     return pandas.DataFrame({
-        "name": self.names, "submit_s": self.submit_ns / 1e9, "duration_s": self.duration_ns / 1e9,
-        "gpus": self.workers * self.gpus_per_worker, "workers": self.workers, "model": self.models, "user": self.users,
-        "queue": self.queues, "priority": self.priority,
+        "job_id": self.names, "submit_s": self.submit_ns / 1e9, "gpus": self.workers * self.gpus_per_worker,
+        "duration_s": self.duration_ns / 1e9, "model": self.models, "user": self.users, "vc": self.queues,
+        "workers": self.workers, "priority": self.priority,
     })
 
 
@@ -54,12 +54,17 @@ def _from_csv(text, name="workload"):
         path = os.path.join(folder, name + ".csv")
         with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        return Workload.read(path, format="starling")
+        try:
+            return Workload.read(path, format="starling")
+        except ValueError as wrong:
+            raise ValueError(str(wrong).replace(path, name)) from None
 
 
 def _from_frame(cls, frame, name="workload"):
-    """Of a pandas frame, or anything that has its to_csv(): columns submit_s, gpus and duration_s; if there, job_id,
-    model, user, vc, workers and what else Starling's CSV has (docs/cli.md). ValueError names the line that is wrong."""
+    """Of a pandas frame: columns submit_s, gpus and duration_s; if there, job_id (else rows are numbered), model, user,
+    vc, workers and what else Starling's CSV has (docs/cli.md). ValueError names the line that is wrong."""
+    if "job_id" not in frame.columns:
+        frame = frame.assign(job_id=range(len(frame)))
     return _from_csv(frame.to_csv(index=False), name)
 
 

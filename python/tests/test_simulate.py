@@ -60,6 +60,10 @@ def test_frames(cluster, jobs):
     assert run.timeline()["busy_gpus"].max() <= cluster.gpu_count
     back = starling.Workload.from_frame(jobs.frame()[["submit_s", "gpus", "duration_s", "model"]])
     assert isinstance(jobs.frame(), pandas.DataFrame)
+    assert starling.simulate(cluster, starling.Workload.from_frame(jobs.frame())).trace_hash == starling.simulate(
+        cluster, jobs).trace_hash
+    with pytest.raises(ValueError, match="workload:1: column 'gpus' is missing"):
+        starling.Workload.from_frame(jobs.frame()[["submit_s", "duration_s"]])
     assert list(back.workers * back.gpus_per_worker) == list(jobs.workers * jobs.gpus_per_worker)
 
 
