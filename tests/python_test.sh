@@ -30,8 +30,8 @@ echo "-- a wheel, and what it is with nothing of this tree around it"
 choices=()
 if [ "${STARLING_WHOLE:-}" != 1 ]; then
   cmake --install "$build" --prefix "$work/prefix" >/dev/null
-  choices=("-Cbuild-dir=$build/python-wheel" "-Ccmake.define.starling_DIR=$work/prefix/lib/cmake/starling"
-    "-Ccmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1")
+  choices=("--config-settings=build-dir=$build/python-wheel" "--config-settings=cmake.define.starling_DIR=$work/prefix/lib/cmake/starling"
+    "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1")
 fi
 "$python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w "$work/wheels" ${choices[@]+"${choices[@]}"} "$source" ||
   { echo "FAILED: no wheel" >&2; exit 1; }

@@ -21,7 +21,7 @@ MINUTES = float(sys.argv[1]) if len(sys.argv) > 1 else 0.3 if QUICK else 8
 TEACHER = "lif:threshold=0.3"
 WORLD = {"physics": "full", "durations": "none"}
 cluster = starling.Topology.generate("leaf-spine", servers=8, gpus=8, rack=4)
-workload = starling.gym.philly_like(jobs=100 if QUICK else 300, gpus=64, load=1.1, max_duration_s=21600)
+workload = starling.gym.philly_like(jobs=100 if QUICK else 400, gpus=64, load=1.6, max_duration_s=43200)
 random = numpy.random.default_rng(1)
 began = time.monotonic()
 

@@ -71,7 +71,7 @@ class World:
         self.features = len(FEATURES)
         self.rows = numpy.zeros((self.most, self.features), numpy.float32)
         self.mask = numpy.zeros(self.most, numpy.int8)
-        self.episode, self.jobs, self.hours, self.masked = None, 0, 0.0, 0
+        self.episode, self.options, self.jobs, self.hours, self.masked = None, 0, 0, 0.0, 0
 
     def begin(self, seed):
         """A new run up to its first decision; False: it has none."""
@@ -86,17 +86,16 @@ class World:
         return self.episode.advance()
 
     def see(self):
-        """Fills rows and mask; the number of options."""
-        return self.episode.fill(self.rows, self.mask)
+        """Fills rows and mask."""
+        self.options = self.episode.fill(self.rows, self.mask)
 
     def take(self, option):
         """Goes on to the next decision; False: the run is over. An option that there is not stands for the last one,
         which is waiting wherever the job may wait."""
-        options = int(self.mask.sum())
-        if not 0 <= option < options:
+        if not 0 <= option < self.options:
             self.masked += 1
-            option = options - 1
-        return self.episode.step(int(option))
+            option = self.options - 1
+        return self.episode.step(option)
 
     def reward(self):
         """By Little's law: minus the hours that jobs have been in the system since the last call, for each job of the
@@ -109,13 +108,10 @@ class World:
         episode = self.episode
         info = {"now_s": episode.now_s, "jobs": episode.jobs_now, "decisions": episode.decisions,
                 "masked": self.masked}
-        if episode.open:
-            info["kinds"] = episode.kinds
-            info["job"] = episode.job
-            if self.teacher:
-                info["taught"] = episode.taught
-        else:
+        if not episode.open:
             run = episode.result()
             info["run"] = run
             info["unfinished"] = run.figures["unfinished"]
+        elif self.teacher:
+            info["taught"] = episode.taught
         return info

@@ -73,6 +73,11 @@ class ClusterEnv(gymnasium.Env):
         reward = self._world.reward()
         return self._observed(), reward, not more, False, self._world.told()
 
+    @property
+    def episode(self):
+        """The Episode that is played: of the open decision also `kinds`, `job` and `agent`. None before reset()."""
+        return self._world.episode
+
     def action_masks(self):
         """bool [M]: what may be chosen now, as MaskablePPO asks."""
         return self._world.mask.astype(bool)
