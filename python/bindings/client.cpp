@@ -56,9 +56,7 @@ class Flock {
   }
   template <class Call>
   auto alone(Call call) {
-    auto answer = ask(call);
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    return value_of(std::move(answer));
+    return value_of(ask(call));
   }
 
  public:

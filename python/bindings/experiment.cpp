@@ -2,6 +2,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <future>
 #include <memory>
 
 #include "launch/command_line/results_folder.h"
@@ -18,6 +22,61 @@ namespace py = pybind11;
 
 namespace starling {
 namespace {
+
+/// Lets threads work while the one that Python knows looks for Ctrl-C, and ends what they do then,
+/// or when a callback raises.
+class Stopper {
+ public:
+  /// Of a thread that works.
+  template <class Call>
+  void call(Call call) {
+    const py::gil_scoped_acquire interpreter;
+    try {
+      call();
+    } catch (...) {
+      stop_with(std::current_exception());
+    }
+  }
+  [[nodiscard]] Result<RunResult> simulate(const Topology& topology, const Trace& trace,
+                                           const PolicyRegistry& policies, SimOptions sim) const {
+    sim.progress = [this](std::uint64_t, std::uint64_t) {
+      if (stop_) throw Stopped{};
+    };
+    const Error stopped{Errc::expired, "it was stopped"};
+    if (stop_) return stopped;
+    try {
+      return starling::simulate(topology, trace, policies, sim);
+    } catch (const Stopped&) {
+      return stopped;
+    }
+  }
+  /// What `work` gives; or throws what has ended it.
+  template <class Work>
+  auto watch(Work work) -> decltype(work()) {
+    constexpr auto kLook = std::chrono::milliseconds(100);
+    auto done = std::async(std::launch::async, work);
+    {
+      const py::gil_scoped_release others_may;
+      while (done.wait_for(kLook) != std::future_status::ready) {
+        const py::gil_scoped_acquire interpreter;
+        if (!stop_ && PyErr_CheckSignals() != 0)
+          stop_with(std::make_exception_ptr(py::error_already_set()));
+      }
+    }
+    if (thrown_) std::rethrow_exception(thrown_);
+    return done.get();
+  }
+
+ private:
+  struct Stopped {};
+  /// With the interpreter.
+  void stop_with(std::exception_ptr thrown) {
+    if (!thrown_) thrown_ = std::move(thrown);
+    stop_ = true;
+  }
+  std::atomic<bool> stop_ = false;
+  std::exception_ptr thrown_;
+};
 
 /// An experiment file with its inputs and its runs.
 class Grid {
@@ -53,26 +112,27 @@ class Grid {
     if (const Status free = can_take_results(out); !free.ok())
       raise({Errc::invalid, "--out: " + free.error().message});
     py::list failures;
+    Stopper stopper;
     GridOptions options;
     options.out = out;
     options.resume = resume;
     options.force = force;
     options.threads = threads;
     options.progress = [&](std::uint64_t ran, std::uint64_t total, double left_s) {
-      const py::gil_scoped_acquire interpreter;
-      if (!progress.is_none()) progress(ran, total, left_s);
+      stopper.call([&] {
+        if (!progress.is_none()) progress(ran, total, left_s);
+      });
     };
     options.failed = [&](const RunPoint& point, const Error& error) {
-      const py::gil_scoped_acquire interpreter;
-      failures.append(py::make_tuple(point.id, error.message));
+      stopper.call([&] { failures.append(py::make_tuple(point.id, error.message)); });
     };
-    const Result<GridOutcome> outcome = [&] {
-      const py::gil_scoped_release others_may;
-      return run_grid(experiment_, inputs_, points_, policies_, simulate, options);
-    }();
-    const GridOutcome done = value_of_input(outcome);
-    const Results results = value_of(read_results(out));
-    value_of(write_results(out, results));
+    const RunFunction run = [&](const Topology& topology, const Trace& trace,
+                                const PolicyRegistry& policies, const SimOptions& sim) {
+      return stopper.simulate(topology, trace, policies, sim);
+    };
+    const GridOutcome done = value_of_input(stopper.watch(
+        [&] { return run_grid(experiment_, inputs_, points_, policies_, run, options); }));
+    value_of(write_results(out, value_of(read_results(out))));
     py::dict told;
     told["ran"] = done.ran;
     told["skipped"] = done.skipped;

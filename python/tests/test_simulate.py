@@ -113,6 +113,22 @@ def test_progress_and_ctrl_c(cluster):
             starling.simulate(cluster, long, policy="lif", physics="full")
 
 
+def test_ctrl_c_ends_an_experiment(tmp_path):
+    (tmp_path / "long.yaml").write_text("""
+name: long
+topologies: [{name: flat-64, generate: flat, servers: 8, gpus_per_server: 8}]
+workloads: [{name: jobs, generate: philly-like, jobs: 3000, gang_max: 8, duration_max: 2h}]
+loads: [1.1]
+policies: [fifo, srtf, "lif"]
+seeds: 40
+""")
+    grid = starling.Experiment(str(tmp_path / "long.yaml"))
+    timer = threading.Timer(1, lambda: signal.raise_signal(signal.SIGINT))
+    timer.start()
+    with pytest.raises(KeyboardInterrupt):
+        grid.run(str(tmp_path / "out"), threads=1)
+
+
 def test_what_progress_raises_comes_out(cluster, jobs):
     long = starling.Workload.generate("philly-like", jobs=3000, gpus=64, load=1.2, max_duration_s=7200)
 
@@ -141,5 +157,13 @@ seeds: 2
     topology, workload = grid.inputs(1)
     run = starling.simulate(topology, workload, policy=grid.points[1]["policy"], seed=grid.points[1]["seed"])
     assert f"{run.trace_hash:016x}" in json.dumps(record)
+    with pytest.raises(RuntimeError, match="runs already"):
+        grid.run(str(tmp_path / "out"))
+
+    def stop(*told):
+        raise StopIteration("enough")
+    with pytest.raises(StopIteration, match="enough"):
+        grid.run(str(tmp_path / "other"), threads=1, progress=stop)
+    assert grid.run(str(tmp_path / "other"), resume=True)["ran"] < 4  # what had ended is kept
     with pytest.raises(ValueError, match="small.yaml"):
         starling.Experiment(str(tmp_path / "small.yaml"), split="training")
