@@ -3,20 +3,22 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <functional>
+
 #include "launch/runs/run_options.h"
 
 namespace starling {
 
-/// Which policies a run may have, and what else Python gave: `policy` as text, or an own one
-/// (python/bindings/own_policy.h).
+/// A run as its keywords ask for it, and the policies that it may have.
 struct AskedRun {
   RunOptions options;
   PolicyRegistry policies;
 };
 
-/// Reads the keywords of starling.simulate(): policy, agents, physics, speed, durations, network,
-/// seed, load, servers_per_executor, check. TypeError for any other. `own`: `policy` may be an own
-/// one.
+/// Reads the keywords of starling.simulate(): policy (text, or an own one: own_policy.h), agents,
+/// physics, speed, durations, network, seed, load, servers_per_executor, check. TypeError for any
+/// other.
 [[nodiscard]] AskedRun asked_run(const pybind11::kwargs& given);
 
 /// For SimOptions::progress, in a call that has released the interpreter: looks for Ctrl-C and
