@@ -8,6 +8,7 @@
         print(job.result())
 """
 
+import asyncio
 import os
 import pickle
 import shlex
@@ -17,7 +18,7 @@ import time
 
 from ._core import Flock
 
-#: So often as_completed() asks how its jobs are, s.
+#: So often as_completed() and who awaits a job ask how it is, s.
 POLL_S = 0.2
 
 
@@ -90,6 +91,15 @@ class SubmittedJob:
             raise JobFailed(f"job {self.id} finished and left no result in {self.folder}; is that a folder that all "
                             "hosts have?", state)
         return state["exit_code"]
+
+    def __await__(self):
+        """`await job` is result(), while other coroutines go on; asyncio.gather(*jobs) is that of several."""
+        return self._awaited().__await__()
+
+    async def _awaited(self):
+        while not await asyncio.to_thread(self.done):
+            await asyncio.sleep(POLL_S)
+        return await asyncio.to_thread(self.result)
 
     def logs(self, rank=None):
         """What its last attempt has printed so far; of one worker if `rank` is given."""

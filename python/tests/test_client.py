@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+import asyncio
 import os
 import signal
 import subprocess
@@ -69,6 +70,12 @@ def test_map_and_as_completed(client):
     ended = list(starling.as_completed(jobs, timeout=120))
     assert {job.id for job in ended} == {job.id for job in jobs}
     assert [job.result() for job in jobs] == [0, 2, 4, 6, 8, 10]
+
+
+def test_jobs_are_awaited(client):
+    async def all_of_them():
+        return await asyncio.gather(*client.map(add, range(3)))
+    assert asyncio.run(asyncio.wait_for(all_of_them(), 120)) == [1, 2, 3]
 
 
 def test_what_fails_says_why(client):
