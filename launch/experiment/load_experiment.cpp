@@ -263,6 +263,14 @@ void read_bound(Diagnostics& diagnostics, const YamlMap& map, Experiment& experi
   if (!refused.empty()) diagnostics.add(map.place("bound"), refused);
 }
 
+void read_jobs(Diagnostics& diagnostics, const YamlMap& map, Experiment& experiment) {
+  const std::string jobs = map.name("jobs", "yes");
+  experiment.jobs_csv = jobs == "yes" || jobs == "true";
+  if (!experiment.jobs_csv && jobs != "no" && jobs != "false")
+    diagnostics.add(map.place("jobs"),
+                    "jobs is '" + jobs + "'; write yes (every job of every run in jobs.csv) or no");
+}
+
 Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
                      const std::filesystem::path& file, const PolicyRegistry& policies,
                      const Variables& variables, const std::string& split) {
@@ -338,11 +346,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
                     "compare is '" + compare.substr(0, 60) +
                         "'; write families (a table for each) or together (one for all)");
   read_bound(diagnostics, map, experiment);
-  const std::string jobs = map.name("jobs", "yes");
-  experiment.jobs_csv = jobs == "yes" || jobs == "true";
-  if (!experiment.jobs_csv && jobs != "no" && jobs != "false")
-    diagnostics.add(map.place("jobs"),
-                    "jobs is '" + jobs + "'; write yes (every job of every run in jobs.csv) or no");
+  read_jobs(diagnostics, map, experiment);
   return experiment;
 }
 

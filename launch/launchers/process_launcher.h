@@ -142,7 +142,7 @@ class ProcessLauncher final : public Launcher {
   std::optional<Part> trial_;
   std::vector<Exit> lost_;
   std::vector<std::filesystem::path> reported_;  // folders whose ends were told in the last cycle
-  SickGpus bad_;                                // as told
+  SickGpus bad_;                                 // as told
   Instant looked_ = Instant::min();
 };
 
