@@ -11,7 +11,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint64_t kGang = 100;
+constexpr std::uint64_t kWideGang = 100;
 constexpr Duration kLong = 4h;  // of the small jobs
 
 JobSpec job_of(std::uint64_t n, std::uint32_t gpus, Duration duration) {
@@ -38,7 +38,7 @@ struct Full {
     }
     flock.run_for(15min);  // some policies start jobs in rounds
     for (std::uint64_t n = 1; n <= 8; ++n) REQUIRE(runs(n));
-    flock.submit(kGang, 6, gang);
+    flock.submit(kWideGang, 6, gang);
   }
   [[nodiscard]] std::uint64_t stopped() const {
     return flock.agent(0).counters.preemptions + flock.agent(1).counters.preemptions;
@@ -55,7 +55,7 @@ struct Full {
     return find(n) != nullptr && find(n)->stage() == Stage::running;
   }
   [[nodiscard]] bool gang_waits() const {
-    return find(kGang) != nullptr && find(kGang)->run() == nullptr;
+    return find(kWideGang) != nullptr && find(kWideGang)->run() == nullptr;
   }
   TestFlock flock;
 };
@@ -70,7 +70,7 @@ TEST_CASE("jobs of both partitions stop for a gang that needs both, once it has 
       CHECK(full.gang_waits());
       full.flock.run_for(
           30min);  // a pause between turns in vain, or a round where nothing else happens
-      CHECK(full.runs(kGang));
+      CHECK(full.runs(kWideGang));
       CHECK(full.stopped() >= 6);
       CHECK(full.flock.settle(4 * kLong));  // nobody is lost, and nothing stays kept
       CHECK(full.flock.faults().empty());
@@ -101,10 +101,10 @@ TEST_CASE("two gangs that need both partitions have their turns one after the ot
   for (const bool lossy : {false, true}) {
     CAPTURE(lossy);
     Full full("tiresias-las", lossy);
-    full.flock.submit(kGang + 1, 6, 5min, 1);
+    full.flock.submit(kWideGang + 1, 6, 5min, 1);
     full.flock.run_for(kPatience + 2h);
-    CHECK(full.find(kGang) == nullptr);
-    CHECK(full.find(kGang + 1) == nullptr);
+    CHECK(full.find(kWideGang) == nullptr);
+    CHECK(full.find(kWideGang + 1) == nullptr);
     CHECK(full.flock.faults().empty());
   }
 }
