@@ -37,14 +37,14 @@ std::string upper(std::string text) {
 }
 
 /// An argument of a macro.
-std::string quoted(const std::string& text) {
+std::string macro_argument(const std::string& text) {
   std::string out = "\"";
   for (const char c : escaped(text)) c == '"' ? out += "\\(dq" : out += c;
   return out + '"';
 }
 
 /// Up to the name, by which a page is known again.
-std::string first_line(const std::string& name) { return ".TH " + quoted(upper(name)); }
+std::string first_line(const std::string& name) { return ".TH " + macro_argument(upper(name)); }
 
 std::string options_of(const std::vector<CommandHelp::Option>& options) {
   std::string page;
@@ -76,8 +76,8 @@ std::string manual_name(const std::string& program, const CommandHelp& command) 
 std::string manual_page(const std::string& program, const std::string& version,
                         const CommandHelp& command) {
   const std::string name = manual_name(program, command);
-  std::string page = first_line(name) + " 1 \"\" " + quoted(program + " " + version) + " " +
-                     quoted("User Commands") + "\n";
+  std::string page = first_line(name) + " 1 \"\" " + macro_argument(program + " " + version) + " " +
+                     macro_argument("User Commands") + "\n";
   page += ".SH NAME\n" + escaped(name) + " \\- " + escaped(command.help) + "\n";
   page += ".SH SYNOPSIS\n" + synopsis(program, command);
   if (!command.positionals.empty()) page += ".SH ARGUMENTS\n" + options_of(command.positionals);
