@@ -114,6 +114,69 @@ TEST_CASE("a search that may fall short falls short by the gap at most") {
   }
 }
 
+/// Of each of so many things one of three forms at most, of which some capacity holds a part.
+struct ManyForms {
+  static constexpr std::uint32_t kForms = 3;
+  static constexpr std::size_t kCapacity = 400;
+  LinearProgram program;
+  std::vector<std::size_t> needs;
+
+  ManyForms(Rng& rng, std::uint32_t things) {
+    LinearProgram::Row all{{}, -kInfinity, kCapacity};
+    for (std::uint32_t i = 0; i < things; ++i) {
+      LinearProgram::Row one{{}, -kInfinity, 1};
+      const double scale = 1 + 4 * rng.uniform();
+      for (std::uint32_t f = 0; f < kForms; ++f) {
+        const std::uint32_t variable = i * kForms + f;
+        needs.push_back((std::size_t{1} << f) + rng.below(3));
+        program.variables.push_back(
+            {scale * std::pow(static_cast<double>(needs.back()), 0.5 + 0.4 * rng.uniform()), 1,
+             true});
+        one.terms.emplace_back(variable, 1);
+        all.terms.emplace_back(variable, static_cast<double>(needs.back()));
+      }
+      program.rows.push_back(std::move(one));
+    }
+    program.rows.push_back(std::move(all));
+  }
+  /// The best gain, by what each part of the capacity can hold.
+  [[nodiscard]] double best() const {
+    std::vector<double> most(kCapacity + 1, 0.0);
+    for (std::size_t i = 0; i < needs.size(); i += kForms) {
+      for (std::size_t room = kCapacity; room > 0; --room) {
+        double gain = most[room];
+        for (std::size_t v = i; v < i + kForms; ++v) {
+          if (needs[v] <= room)
+            gain = std::max(gain, most[room - needs[v]] + program.variables[v].gain);
+        }
+        most[room] = gain;
+      }
+    }
+    return most[kCapacity];
+  }
+};
+
+TEST_CASE("of a large program a core is searched, which costs next to nothing of the best") {
+  Rng rng(9);
+  for (int round = 0; round < 5; ++round) {
+    const ManyForms many(rng, 300);
+    REQUIRE(many.program.variables.size() > kMostSearchedWhole);
+    const IntegerSearch search{.gap = 1e-3};
+    const auto answer = solve_integer(many.program, search);
+    REQUIRE(answer.ok());
+    const double best = many.best(), found = gain_of(many.program, answer.value().values);
+    CHECK(satisfies(many.program, answer.value().values));
+    for (const double x : answer.value().values) CHECK(x == std::round(x));
+    CHECK(found <= best + 1e-6);
+    CHECK(found >= best * (1 - 2e-3));
+    if (answer.value().proven) CHECK(found >= best * (1 - search.gap) - 1e-6);
+    CHECK(solve_integer(many.program, search).value().values == answer.value().values);
+  }
+  ManyForms none(rng, 300);
+  none.program.rows.back().low = none.program.rows.back().high = 0.5;
+  CHECK(solve_integer(none.program, {}).error().code == Errc::conflict);
+}
+
 TEST_CASE("what has no answer says why") {
   LinearProgram program;
   program.variables = {{1, kInfinity, true}};
