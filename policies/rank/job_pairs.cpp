@@ -11,8 +11,8 @@ namespace {
 
 class Pairing {
  public:
-  Pairing(std::span<const PairJob> jobs, const PairRateOf& rates)
-      : jobs_(jobs), rates_(rates), taken_(jobs.size(), false) {
+  Pairing(std::span<const PairJob> jobs, const PairRateOf& rates, const std::vector<bool>& held)
+      : jobs_(jobs), rates_(rates), held_(held), taken_(jobs.size(), false) {
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const PairJob& job = jobs[i];
       if (job.hosts && job.has.gpus > 0)
@@ -92,7 +92,7 @@ class Pairing {
       const auto [priority, type, gpus, kind] = key;
       if (priority != guest.priority) continue;
       const double speed = speed_at(guest, type, gpus);
-      if (speed <= 0) continue;
+      if (speed <= 0 || (guest.for_good && type < held_.size() && held_[type])) continue;
       auto& [members, first] = group;
       while (first < members.size() && taken_[members[first]]) ++first;
       std::size_t at = first;
@@ -104,14 +104,16 @@ class Pairing {
 
   std::span<const PairJob> jobs_;
   const PairRateOf& rates_;
+  const std::vector<bool>& held_;
   std::vector<bool> taken_;
   std::map<std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Group> hosts_;
 };
 
 }  // namespace
 
-std::vector<JobPair> choose_pairs(std::span<const PairJob> jobs, const PairRateOf& rates) {
-  return Pairing(jobs, rates).choose();
+std::vector<JobPair> choose_pairs(std::span<const PairJob> jobs, const PairRateOf& rates,
+                                  const std::vector<bool>& held) {
+  return Pairing(jobs, rates, held).choose();
 }
 
 }  // namespace starling

@@ -27,8 +27,9 @@ struct PairJob {
   bool hosts = true, joins = true;
   /// Who is on the same GPUs now: these two may stay so, at that size, for nothing.
   std::optional<std::size_t> beside = {};
-  RankGrant now = {};  ///< what it runs on; gpus 0: it waits
-  double moved = 1;    ///< part of now.speed that a move leaves it of the same size elsewhere
+  RankGrant now = {};     ///< what it runs on; gpus 0: it waits
+  double moved = 1;       ///< part of now.speed that a move leaves it of the same size elsewhere
+  bool for_good = false;  ///< once it runs it cannot be stopped
 };
 
 struct JobPair {
@@ -47,8 +48,10 @@ using PairRateOf = std::function<PairRate(std::uint32_t one, std::uint32_t other
 ///
 /// so a job that waits joins where it brings more than the host loses, and two that run become a
 /// pair where what they lose is less than the GPUs of one of them are worth to others. Those who
-/// gain most come first; nobody is in two pairs. Deterministic.
+/// gain most come first; nobody is in two pairs. Where somebody holds a type (RankAnswer::held), no
+/// guest is there for good, or hosts would never leave their GPUs free. Deterministic.
 [[nodiscard]] std::vector<JobPair> choose_pairs(std::span<const PairJob> jobs,
-                                                const PairRateOf& rates);
+                                                const PairRateOf& rates,
+                                                const std::vector<bool>& held = {});
 
 }  // namespace starling

@@ -140,7 +140,7 @@ class RankPolicy final : public Policy {
   static bool fix(Plan& plan, const std::vector<JobPair>& pairs, const std::vector<PairJob>& jobs,
                   std::vector<std::uint32_t>& kept);
   [[nodiscard]] std::optional<Placement> place_of_pair(const Plan& plan, std::size_t host);
-  void place_guests(const Plan& plan, std::vector<std::optional<Placement>>& to);
+  void place_guests(const Plan& plan, bool held, std::vector<std::optional<Placement>>& to);
   static bool bring_to_guest(const Plan& plan, std::size_t host,
                              const std::vector<std::optional<Placement>>& to, RoundPlan& round,
                              std::vector<Decision>& out);
@@ -158,7 +158,9 @@ class RankPolicy final : public Policy {
   void place_movers(const Plan& plan, const std::vector<std::size_t>& movers,
                     std::vector<std::optional<Placement>>& to);
   void move_stayers(const View& view, const Plan& plan, const std::vector<std::size_t>& stayers,
-                    std::vector<Decision>& out);
+                    RoundPlan& round, std::vector<Decision>& out, std::vector<Decision>& resizes);
+  void bring(const View& view, const JobView& job, const std::optional<Placement>& to,
+             RoundPlan& round, std::vector<Decision>& out, std::vector<Decision>& resizes) const;
 
   RankOptions options_;
   PolicyFacts facts_;

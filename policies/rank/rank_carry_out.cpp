@@ -26,6 +26,7 @@ std::vector<RankReasons::Got> RankPolicy::got_of(const View& view, const Plan& p
   for (std::size_t i = 0; i < plan.members.size(); ++i) {
     got.push_back({plan.members[i].job->spec->id});
     got.back().had = plan.members[i].now.gpus;
+    got.back().asked = !plan.members[i].stays || plan.members[i].partner;
     if (const auto partner = plan.members[i].partner; partner && to[*partner] == to[i])
       got.back().beside = plan.members[*partner].job->spec->id;
     if (!to[i]) continue;
@@ -110,7 +111,7 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
       held = true;
     }
   }
-  place_guests(plan, to);
+  place_guests(plan, held, to);
   const auto keep_place = [&](std::size_t i) {
     const JobView& job = *plan.members[i].job;
     if (to[i] || !is_free_for(places_.gpus(), job)) return;
@@ -146,17 +147,27 @@ std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan
     const bool runs = !job.placement.empty();
     if (runs ? to[i] == job.placement : !to[i]) continue;
     if (bring_to_guest(plan, i, to, round, out)) continue;
-    round.bring(view, job, to[i], {}, out, resizes);
+    bring(view, job, to[i], round, out, resizes);
   }
   bring_guests(plan, to, round, out);
-  move_stayers(view, plan, stayers, resizes);
+  move_stayers(view, plan, stayers, round, out, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
   return got;
 }
 
+/// Whoever resizes nobody does not say Resize of those either that keep their size and only move.
+void RankPolicy::bring(const View& view, const JobView& job, const std::optional<Placement>& to,
+                       RoundPlan& round, std::vector<Decision>& out,
+                       std::vector<Decision>& resizes) const {
+  if (facts_.elastic || job.placement.empty()) return round.bring(view, job, to, {}, out, resizes);
+  out.emplace_back(Preempt{job.spec->id});
+  if (to) round.add({job.spec->id, *to});
+}
+
 /// To GPUs that nobody has to leave first.
 void RankPolicy::move_stayers(const View& view, const Plan& plan,
-                              const std::vector<std::size_t>& stayers, std::vector<Decision>& out) {
+                              const std::vector<std::size_t>& stayers, RoundPlan& round,
+                              std::vector<Decision>& out, std::vector<Decision>& resizes) {
   for (const std::size_t i : stayers) {
     const Member& member = plan.members[i];
     const JobView& job = *member.job;
@@ -171,7 +182,7 @@ void RankPolicy::move_stayers(const View& view, const Plan& plan,
     const bool moves =
         found && saves(places_.pace(*job.spec, *found)) && fits_now(view.gpus, *found, job);
     places_.take(job.spec, moves ? *found : job.placement, job.allocation);
-    if (moves) out.emplace_back(Resize{job.spec->id, *std::move(found)});
+    if (moves) bring(view, job, found, round, out, resizes);
   }
 }
 

@@ -33,6 +33,7 @@ void RankReasons::add(const View& view, const RankProblem& problem, const RankAn
   }
   if (reasons_.size() > view.waiting.size() + view.running.size() + kMostAdded) reasons_.clear();
   for (std::size_t i = 0; i < jobs.size(); ++i) {
+    if (!jobs[i].asked) continue;
     const auto& more = answer.more[i];
     reasons_[jobs[i].job] = {view.now,
                              jobs.size(),
@@ -103,6 +104,7 @@ std::vector<std::string> RankReasons::explain(JobId job) const {
   if (reason.aged > 0.005)
     lines.push_back(formatted("  for having waited it counts as if %.1f more were",
                               static_cast<double>(reason.jobs) * reason.aged));
+  if (reason.got.beside) return lines;
   const bool all =
       reason.grant ? reason.got.gpus == reason.grant->gpus && reason.got.type == reason.grant->type
                    : reason.got.gpus == 0;

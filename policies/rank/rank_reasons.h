@@ -23,6 +23,7 @@ class RankReasons {
     std::uint32_t gpus = 0, type = 0;
     std::optional<JobId> beside = {};  // on the same GPUs
     std::uint32_t had = 0;             // GPUs, before
+    bool asked = true;                 // the division was about it
   };
   /// Of a round: all others are forgotten.
   void note(const View& view, const RankProblem& problem, const RankAnswer& answer,

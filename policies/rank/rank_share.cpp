@@ -37,7 +37,8 @@ void RankPolicy::see_neighbours(const View& view) {
   }
 }
 
-/// Those who keep their places whatever is divided, and whom others may join there.
+/// Those who keep their places whatever is divided, and whom others may join there; also beside
+/// whom somebody is now that could be stopped.
 void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan) {
   std::vector<JobId> members;
   for (const Member& member : plan.members) members.push_back(member.job->spec->id);
@@ -46,7 +47,7 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan)
     const JobId id = job.spec->id;
     if (job.blocked || !lies_here(view.gpus, job.placement) || is_mixed(view, job.placement) ||
         std::ranges::binary_search(members, id) || round.has_guest(id) ||
-        !has_room(view.gpus, job.placement, {}))
+        !has_room(places_.gpus(), job.placement, {}))
       continue;
     Member member = member_of(view, job);
     member.stays = true;
@@ -69,6 +70,7 @@ PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gp
     const double within = std::min(kMoveHorizonS, member.left_s / member.now.speed + c);
     job.moved = within > c ? 1 - c / within : 0;
   }
+  job.for_good = !member.stoppable;
   job.hosts = job.joins = !member.partner;
   if (member.stays) job.joins = false;
   if (const auto& grant = plan.answer.grants[i]) {
@@ -133,7 +135,7 @@ void RankPolicy::pair_up(Plan& plan) {
     const std::vector<PairJob> jobs = pair_jobs(plan);
     const auto rates = [this](std::uint32_t one, std::uint32_t other, std::uint32_t type,
                               std::uint32_t gpus) { return rates_.of(one, other, type, gpus); };
-    const std::vector<JobPair> pairs = choose_pairs(jobs, rates);
+    const std::vector<JobPair> pairs = choose_pairs(jobs, rates, plan.answer.held);
     const std::size_t before = plan.pairs.size();
     const bool frees = fix(plan, pairs, jobs, kept);
     for (std::size_t p = before; p < plan.pairs.size(); ++p)
@@ -166,10 +168,13 @@ std::optional<Placement> RankPolicy::place_of_pair(const Plan& plan, std::size_t
                       GpuTypeId{static_cast<std::uint16_t>(grant.type)});
 }
 
-void RankPolicy::place_guests(const Plan& plan, std::vector<std::optional<Placement>>& to) {
+/// `held`: somebody who has waited for long found no place.
+void RankPolicy::place_guests(const Plan& plan, bool held,
+                              std::vector<std::optional<Placement>>& to) {
   for (const JobPair& pair : plan.pairs) {
     const JobSpec* guest = plan.members[pair.guest].job->spec;
-    if (!to[pair.host] || to[pair.host]->size() != pair.gpus ||
+    if ((held && !plan.members[pair.guest].stoppable) || !to[pair.host] ||
+        to[pair.host]->size() != pair.gpus ||
         !has_room(places_.gpus(), *to[pair.host], demand_of(*guest)))
       continue;
     to[pair.guest] = to[pair.host];

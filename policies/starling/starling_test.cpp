@@ -7,6 +7,7 @@
 
 #include "policies/rank/rank_rig_test.h"
 #include "policies/registry.h"
+#include "policies/testing/battery.h"
 
 namespace starling {
 namespace {
@@ -56,6 +57,7 @@ TEST_CASE("a short job that comes while all is taken joins a long one at once, a
   rig.settle(TriggerKind::arrival);
   REQUIRE(rig.jobs[8].placement.size() == 1);
   CHECK(says(rig.why(8), "it shares them with"));
+  CHECK(!says(rig.why(8), "its part was none"));
   rig.round(120s);  // and nobody is moved for that
   CHECK(rig.jobs[8].placement.size() == 1);
 }
@@ -104,6 +106,112 @@ TEST_CASE("may=place stops and resizes nobody, may=order resizes nobody") {
     CHECK(rig.jobs[0].placement.size() == (order ? 0 : 6));
     CHECK(rig.jobs[1].placement.size() == (order ? 4 : 0));
   }
+}
+
+TEST_CASE("who could be stopped stays beside who cannot be, round after round") {
+  StarlingRig rig("knows=exact");
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
+  rig.round();
+  JobSpec guest = rigid_spec(1, 5000);
+  guest.run.save = 5s;
+  rig.submit(guest);
+  rig.settle(TriggerKind::arrival);
+  REQUIRE(rig.jobs[8].placement.size() == 1);
+  for (int i = 0; i < 5; ++i) {
+    rig.pass(60s);
+    CHECK(rig.round(60s).empty());
+  }
+}
+
+TEST_CASE("who has waited for long is not kept out by guests that cannot be stopped") {
+  StarlingRig rig("knows=exact");
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 1e6));
+  rig.round();
+  rig.submit(rigid_spec(8, 1000));
+  rig.round();
+  rig.pass(50h);  // its patience is 48
+  rig.round();
+  rig.submit(rigid_spec(1, 100));
+  JobSpec goes = rigid_spec(1, 100);
+  goes.run.save = 5s;
+  rig.submit(goes);
+  rig.settle(TriggerKind::arrival);
+  rig.round(120s);
+  CHECK(rig.jobs[9].placement.empty());
+  CHECK(rig.jobs[10].placement.size() == 1);  // it can be sent away
+  for (int i = 0; i < 8; ++i) rig.end(0);
+  rig.round(120s);
+  CHECK(rig.jobs[0].placement.size() == 8);
+}
+
+TEST_CASE("nobody shares a GPU that has not the memory for both") {
+  for (const auto& [model, fits] : {std::pair("neumf", true), std::pair("bert-large", false)}) {
+    StarlingRig rig("knows=exact");
+    for (int i = 0; i < 9; ++i) {
+      JobSpec job = rigid_spec(1, i < 8 ? 100'000 : 100);
+      job.model = model;
+      rig.submit(job);
+      rig.round();
+    }
+    CHECK(rig.jobs[8].placement.size() == (fits ? 1 : 0));
+  }
+}
+
+TEST_CASE("a new life leaves pairs as they are, and says why they are") {
+  StarlingRig rig("knows=exact");
+  for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(2, 4000 + 100 * i));
+  rig.round();
+  for (int i = 0; i < 3; ++i) rig.pass(60s), rig.round(60s);
+  const auto pairs = [&] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rig.jobs.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) count += rig.shares(i, j) ? 1 : 0;
+    }
+    return count;
+  };
+  REQUIRE(pairs() > 0);
+  const std::vector<std::byte> memory = rig.policy->save(rig.now);
+  rig.policy = make_policy_registry().make("starling:knows=exact").value();
+  REQUIRE(rig.policy->restore(memory, rig.now));
+  const std::size_t before = pairs();
+  rig.pass(60s);
+  CHECK(rig.round(60s).empty());
+  CHECK(pairs() == before);
+  std::size_t say = 0;
+  for (std::size_t i = 0; i < rig.jobs.size(); ++i)
+    say += says(rig.why(i), "it shares them with") ? 1 : 0;
+  CHECK(say == 2 * before);
+}
+
+TEST_CASE("in random worlds in which sharing pays nothing is decided that may not be") {
+  const PolicyRegistry registry = make_policy_registry();
+  double shared = 0, alone = 0;
+  for (const std::string text : {"starling", "starling:may=order", "starling:may=place",
+                                 "starling:knows=exact", "starling:share=no"}) {
+    CAPTURE(text);
+    Rng rng(2025);
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      GeneratorOptions options;
+      options.groups = {{2 + rng.below(2), "V100"}};
+      if (seed % 2 == 0) options.groups.push_back({2, "P100"});
+      options.servers_per_rack = 2;
+      const Topology topology = generate_leaf_spine(options).value();
+      const Trace trace = battery_trace(rng.fork(seed), 120, topology);
+      for (const std::uint32_t agents : {1U, 2U}) {
+        const SharedSpeed speed(0.8);
+        TestWorld world(topology, registry, text, {agents, seed, 0.1, &speed});
+        world.run(trace);
+        CHECK_MESSAGE(world.faults.empty(), (world.faults.empty() ? "" : world.faults.front()));
+        for (const TestWorld::Job& job : world.jobs) {
+          CHECK(job.finished != kNever);
+          if (!job.spec.elastic() || text == "starling:may=place") CHECK(job.starts == 1);
+        }
+        if (text == "starling") shared += world.mean_jct_s();
+        if (text == "starling:share=no") alone += world.mean_jct_s();
+      }
+    }
+  }
+  CHECK(shared < alone);
 }
 
 }  // namespace
