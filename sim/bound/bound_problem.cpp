@@ -28,6 +28,7 @@ BoundProblem bound_problem(const Topology& topology, const Trace& trace, const P
   RankCurves curves;
   for (const TraceJob& job : trace.jobs) {
     const auto speeds = curves.of(view, shape, empty, job.spec);
+    if (speeds->needs_types) ++problem.others;
     if (speeds->never() || speeds->needs_types) continue;
     problem.jobs.push_back(
         {seconds(job.submit), seconds(job.spec.duration), speeds->least_gpu_s, speeds->sizes});

@@ -84,6 +84,10 @@ class OwnCost {
   std::array<double, kMultipliers> multiplier_{}, surplus_{};
 };
 
+double all_jobs(const BoundProblem& problem) {
+  return static_cast<double>(problem.jobs.size() + problem.others);
+}
+
 }  // namespace
 
 double bound_at(const BoundProblem& problem, const PricePath& path, double scale) {
@@ -95,14 +99,14 @@ double bound_at(const BoundProblem& problem, const PricePath& path, double scale
   }
   const double first_s = problem.jobs.front().submit_s;
   for (const BoundJob& job : problem.jobs) sum += OwnCost(job, path, scale, first_s).least();
-  return (sum - paid) / static_cast<double>(problem.jobs.size());
+  return (sum - paid) / all_jobs(problem);
 }
 
 double dual_bound(const BoundProblem& problem) {
   if (problem.jobs.empty()) return 0;
   double best = 0;
   for (const BoundJob& job : problem.jobs) best += job.work_s / fastest(job);
-  best /= static_cast<double>(problem.jobs.size());
+  best /= all_jobs(problem);
   const PricePath path = prices_by_rank(problem);
   constexpr double kSmallest = 0.1, kFactor = 1.25;
   constexpr int kScales = 14;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +22,7 @@ struct BoundProblem {
   std::vector<BoundJob> jobs;       ///< by submission
   std::vector<std::uint32_t> gpus;  ///< by type
   std::vector<double> cost;         ///< by type, as RankProblem
+  std::size_t others = 0;           ///< further jobs, of which no more than that is known
 };
 
 /// Prices of a GPU of each type, in seconds of JCT for each second, from the first submission on.
@@ -41,7 +43,8 @@ struct PricePath {
 ///   C - submitted + max over l of (l x work - integral up to C of max over k of (l x s(k) - price x k))
 ///
 /// at least; the bound is the mean of each one's least, less what all GPUs are worth. Holds for any
-/// prices, and is tight for the right ones. Ends are looked at in steps, of each its lower edge.
+/// prices, and is tight for the right ones. Ends are looked at in steps, of each its lower edge. The
+/// others count as if they took no time, and no GPUs.
 [[nodiscard]] double bound_at(const BoundProblem& problem, const PricePath& path, double scale);
 
 /// The largest bound_at() of the scales that were tried, and never less than the mean of what each
