@@ -207,4 +207,9 @@ TEST_CASE("the Markdown says what is compared with what") {
   CHECK(text.find("2 paired runs; floor 0.50 ± 0.00 h; baseline base.") != std::string::npos);
   CHECK(text.find("| ours * | 1.00 ± 0.00 |") != std::string::npos);
   CHECK(text.find("1 job of these policies did not finish") != std::string::npos);
+  CHECK(text.find("bound") == std::string::npos);
+  for (RunFact& run : runs) run.point.bound_jct_s = run.point.seed == 1 ? 1800 : 5400;
+  const std::string bounded = tables_markdown("suite", compare(runs, "base"));
+  CHECK(bounded.find("; bound 1.00 ± ") != std::string::npos);
+  CHECK(bounded.find("has a lower mean JCT") != std::string::npos);
 }

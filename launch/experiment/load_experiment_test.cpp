@@ -292,6 +292,16 @@ TEST_CASE("defaults of workloads give way to what an entry says") {
   CHECK(has(mistake("workloads:\n", elastic("0.5")), "elastic is below 1; write how many times"));
 }
 
+TEST_CASE("a bound is found where it is asked for, and refused where none can be had") {
+  CHECK(!parse(kGood).value().bound);
+  CHECK(parse(kGood + "bound: yes\n").value().bound);
+  CHECK(parse(replaced(kGood, "full\n", "full:goodput\nbound: yes\n")).value().bound);
+  CHECK(has(mistake("seeds: 3\n", "seeds: 3\nbound: maybe\n"), "bound is 'maybe'; write yes"));
+  for (const char* physics : {"trace", "full:stragglers=0.1", "full:network=flows"})
+    CHECK(has(mistake("physics: full\n", std::string("bound: yes\nphysics: ") + physics + "\n"),
+              "bound: yes needs physics: full"));
+}
+
 TEST_CASE("damaged experiments are refused, never fatal and never endless") {
   Rng rng(7);
   for (int i = 0; i < 3000; ++i) {

@@ -142,8 +142,9 @@ std::string tables_markdown(const std::string& name, std::span<const ComparisonT
       std::ranges::any_of(tables, [](const ComparisonTable& table) { return table.bound_s.n > 0; });
   if (bounded)
     text +=
-        "Bound: no policy that gives each GPU to one job at a time has a lower mean JCT, "
-        "whatever it knows of the future. ";
+        "Bound: no policy that gives each GPU to one job at a time, and a job GPUs of one type, "
+        "the batch and the parameter servers that it asks for, has a lower mean JCT, whatever it "
+        "knows of the future. ";
   const bool together = !tables.empty() && !tables.front().family;
   text += together ? "*may*: what a policy may do; *knows*: what it knows of how long jobs take.\n"
                    : "Families may do different things and are not ranked against one another.\n";
