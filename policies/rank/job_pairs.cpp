@@ -13,14 +13,20 @@ class Pairing {
  public:
   Pairing(std::span<const PairJob> jobs, const PairRateOf& rates, const std::vector<bool>& held)
       : jobs_(jobs), rates_(rates), held_(held), taken_(jobs.size(), false) {
+    const auto worth = [this](std::size_t i) { return jobs_[i].each * jobs_[i].has.speed; };
+    std::map<std::pair<Size, std::uint32_t>, Group> groups;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const PairJob& job = jobs[i];
       if (job.hosts && job.has.gpus > 0)
-        hosts_[{job.priority, job.has.type, job.has.gpus, job.kind}].members.push_back(i);
+        groups[{{job.priority, job.has.type, job.has.gpus}, job.kind}].members.push_back(i);
     }
-    for (auto& [key, group] : hosts_) {
-      std::ranges::stable_sort(group.members, {},
-                               [&](std::size_t i) { return jobs_[i].each * jobs_[i].has.speed; });
+    for (auto& [key, group] : groups) {
+      std::ranges::stable_sort(group.members, {}, worth);
+      hosts_[key.first].groups.push_back(std::move(group));
+    }
+    for (auto& [size, hosts] : hosts_) {
+      std::ranges::stable_sort(hosts.groups, {},
+                               [&](const Group& group) { return worth(group.members.front()); });
     }
   }
 
@@ -46,8 +52,14 @@ class Pairing {
   }
 
  private:
+  using Size = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;  // priority, type, GPUs
+  /// Of one kind; whose speed is worth least first.
   struct Group {
     std::vector<std::size_t> members;
+    std::size_t first = 0;  // before it all are taken
+  };
+  struct Hosts {
+    std::vector<Group> groups;
     std::size_t first = 0;  // before it all are taken
   };
   struct Entry {
@@ -88,25 +100,36 @@ class Pairing {
           there.type == guest.now.type && jobs_[*guest.beside].priority == guest.priority)
         consider(best, g, *guest.beside, guest.now.speed);
     }
-    for (auto& [key, group] : hosts_) {
-      const auto [priority, type, gpus, kind] = key;
+    for (auto& [key, hosts] : hosts_) {
+      const auto [priority, type, gpus] = key;
       if (priority != guest.priority) continue;
       const double speed = speed_at(guest, type, gpus);
       if (speed <= 0 || (guest.for_good && type < held_.size() && held_[type])) continue;
-      auto& [members, first] = group;
-      while (first < members.size() && taken_[members[first]]) ++first;
-      std::size_t at = first;
-      while (at < members.size() && (taken_[members[at]] || members[at] == g)) ++at;
-      if (at < members.size()) consider(best, g, members[at], speed);
+      std::size_t tried = 0;
+      for (std::size_t k = hosts.first; k < hosts.groups.size() && tried < kMostKindsTried; ++k) {
+        const auto host = first_of(hosts.groups[k], g);
+        if (host) consider(best, g, *host, speed), ++tried;
+        if (k == hosts.first && hosts.groups[k].first == hosts.groups[k].members.size())
+          ++hosts.first;
+      }
     }
     return best;
+  }
+
+  /// The first of the group that is not taken, nor `guest` itself.
+  [[nodiscard]] std::optional<std::size_t> first_of(Group& group, std::size_t guest) const {
+    auto& [members, first] = group;
+    while (first < members.size() && taken_[members[first]]) ++first;
+    std::size_t at = first;
+    while (at < members.size() && (taken_[members[at]] || members[at] == guest)) ++at;
+    return at < members.size() ? std::optional(members[at]) : std::nullopt;
   }
 
   std::span<const PairJob> jobs_;
   const PairRateOf& rates_;
   const std::vector<bool>& held_;
   std::vector<bool> taken_;
-  std::map<std::tuple<std::int32_t, std::uint32_t, std::uint32_t, std::uint32_t>, Group> hosts_;
+  std::map<Size, Hosts> hosts_;
 };
 
 }  // namespace

@@ -42,6 +42,10 @@ struct JobPair {
 using PairRateOf = std::function<PairRate(std::uint32_t one, std::uint32_t other,
                                           std::uint32_t type, std::uint32_t gpus)>;
 
+/// Of each size and type a guest looks at hosts of so many kinds, of each at the one whose speed is
+/// worth least, and at those kinds first where that is worth least: they lose least by a guest.
+inline constexpr std::size_t kMostKindsTried = 16;
+
 /// Whom it pays to put on the GPUs of somebody else: a guest brings
 ///
 ///   each x (its speed there, beside) - host's each x (what the host loses) - alone

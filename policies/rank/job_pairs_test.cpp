@@ -94,6 +94,27 @@ TEST_CASE("two that are on the same GPUs stay so for nothing, others pay the mov
   CHECK(world.pairs()[0].gain == doctest::Approx(0.8 - 0.2));
 }
 
+TEST_CASE("also beyond the kinds that are tried, each guest finds a host that is left") {
+  PairWorld world;
+  for (std::size_t i = 0; i < 4 * kMostKindsTried; ++i)
+    world.runs(1 + 0.01 * static_cast<double>(i), 0.7).joins = false;
+  for (std::size_t i = 0; i < 4 * kMostKindsTried; ++i) world.waits(8, 0.7);
+  CHECK(world.pairs().size() == 4 * kMostKindsTried);
+}
+
+TEST_CASE("where a type is held no guest joins for good") {
+  PairWorld world;
+  world.runs(1, 0.9).joins = false;
+  world.waits(8, 0.9).for_good = true;
+  const auto rates = [](std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t) {
+    return PairRate{0.9, 0.9};
+  };
+  CHECK(choose_pairs(world.jobs, rates, {true}).empty());
+  CHECK(choose_pairs(world.jobs, rates, {false}).size() == 1);
+  world.jobs[1].for_good = false;
+  CHECK(choose_pairs(world.jobs, rates, {true}).size() == 1);
+}
+
 /// The best sum of gains of pairs of which no two have a job in common.
 double best_sum(const PairWorld& world, std::vector<bool>& taken, std::size_t guest) {
   if (guest == world.jobs.size()) return 0;
