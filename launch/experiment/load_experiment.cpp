@@ -252,7 +252,14 @@ std::string value_of(Diagnostics& diagnostics, const YamlMap& map, const char* k
   return otherwise;
 }
 
-void read_bound(Diagnostics& diagnostics, const YamlMap& map, Experiment& experiment) {
+/// What tables are about, and what they say.
+void read_tables(Diagnostics& diagnostics, const YamlMap& map, Experiment& experiment) {
+  const std::string compare = map.name("compare", "families");
+  experiment.together = compare == "together";
+  if (!experiment.together && compare != "families")
+    diagnostics.add(map.place("compare"),
+                    "compare is '" + compare.substr(0, 60) +
+                        "'; write families (a table for each) or together (one for all)");
   const std::string bound = map.name("bound", "no");
   experiment.bound = bound == "yes" || bound == "true";
   if (!experiment.bound && bound != "no" && bound != "false")
@@ -339,13 +346,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   read_policies(diagnostics, map, policies,
                 read_durations(diagnostics, map.get("durations"), DurationKnowledge{}), experiment);
   experiment.seeds = read_whole_list<std::uint64_t>(diagnostics, map, "seeds", 1, 1'000'000, true);
-  const std::string compare = map.name("compare", "families");
-  experiment.together = compare == "together";
-  if (!experiment.together && compare != "families")
-    diagnostics.add(map.place("compare"),
-                    "compare is '" + compare.substr(0, 60) +
-                        "'; write families (a table for each) or together (one for all)");
-  read_bound(diagnostics, map, experiment);
+  read_tables(diagnostics, map, experiment);
   read_jobs(diagnostics, map, experiment);
   return experiment;
 }
