@@ -143,7 +143,7 @@ TEST_CASE("of a job that moves what it did here is learned as no length") {
   rig.submit(job);
   rig.round();
   REQUIRE(rig.gpus_of(0) == 1);
-  CHECK(says(rig.why(0), "of which 900 s were expected to be left"));  // nothing is known yet
+  CHECK(says(rig.why(0), "; 900 s of it were expected to be left"));  // nothing is known yet
 }
 
 TEST_CASE("it tells what a job has, not what it would have had where there was room") {
