@@ -5,7 +5,7 @@
   bench/gateway_load.py ADDRESS TOKEN [--watchers N] [--rate N] [--seconds S] [--connections C] [--post]
 
 ADDRESS as http://127.0.0.1:8750; TOKEN of a user. Every submission is a PUT under an id of its own of a job that is
-emulated for a second (--post: a POST without an id, for which the flock is asked once instead of three times), sent
+emulated for a second (--post: a POST without an id, for which the flock is asked once instead of twice), sent
 when it is due, whether or not those before are answered: an answer's time counts from when it was due. Watchers read
 all events. One JSON object at the end. The gateway needs --rate and --burst above N.
 """

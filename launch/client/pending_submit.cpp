@@ -8,6 +8,14 @@
 
 namespace starling {
 
+bool is_same_job(const JobState& there, const JobSpec& spec) {
+  if (there.ask == nullptr) return true;
+  JobAsk asked = *ask_of(spec);
+  asked.user = there.ask->user;
+  if (!there.ask->run.any()) asked.run = {};  // nor would a home of an older version know it
+  return asked == *there.ask;
+}
+
 PendingSubmit::PendingSubmit(const Session& session, JobSpec job)
     : job_(std::move(job)), agent_(first_home(session, job_.id)), again_(Session::now()) {}
 

@@ -11,6 +11,10 @@
 
 namespace starling {
 
+/// Is `there` what `spec` asks for, so that submitting that was a repeat? Whose it is, the home
+/// knows. True, too, where `there` does not say what it asks for.
+[[nodiscard]] bool is_same_job(const JobState& there, const JobSpec& spec);
+
 /// One job on its way to its home: says it, says it again where nothing is heard, and knows the
 /// answer. For who waits for one and for who has many under way over one session.
 class PendingSubmit {

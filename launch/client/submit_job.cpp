@@ -11,17 +11,6 @@
 #include "launch/system/signals.h"
 
 namespace starling {
-namespace {
-
-/// Is it what `spec` asks for, so that submitting that was a repeat? Whose it is, the home knows.
-bool is_same(const JobAsk& there, const JobSpec& spec) {
-  JobAsk asked = *ask_of(spec);
-  asked.user = there.user;
-  if (!there.run.any()) asked.run = {};  // nor would a home of an older version know it
-  return asked == there;
-}
-
-}  // namespace
 
 Status FlockClient::can_run(JobSpec& job) const {
   if (Status spelled = spell_gpu_types(topology_, job); !spelled.ok()) return spelled;
@@ -65,7 +54,7 @@ std::optional<JobState> FlockClient::instead_of(const JobSpec& spec, const Submi
   auto there = job(spec.id, patience);
   if (!there) return std::nullopt;  // its home has answered, and is silent now
   const JobState& state = there.value();
-  if (!said.over && (state.ask == nullptr || is_same(*state.ask, spec))) return std::nullopt;
+  if (!said.over && is_same_job(state, spec)) return std::nullopt;
   return std::move(there).value();
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/visible.h"
 #include "launch/client/flock_client.h"
+#include "launch/client/pending_submit.h"
 #include "launch/gateway/gateway_handlers.h"
 #include "launch/gateway/handler_parts.h"
 #include "launch/jobs/job_filter.h"
@@ -85,7 +86,7 @@ void answer_once_compared(GatewayFlock& flock, const HttpReply& reply, const Job
     const auto there = client.job(job.id, kAskPatience);
     const JobState& state = there ? there.value() : accepted;
     const bool others = state.ask != nullptr && state.ask->user != job.user;
-    if (others || client.instead_of(job, SubmittedJob{}, kAskPatience)) {
+    if (others || !is_same_job(state, job)) {
       return http_error(409, "conflict",
                         "another job has the id " + to_string(job.id) + "; give another id");
     }
