@@ -10,37 +10,62 @@
 namespace starling {
 
 void EventHub::say(const std::string& kind, const std::string& data) {
-  pending_ += "id: " + life_ + "-" + std::to_string(++number_) + "\nevent: " + kind +
-              "\ndata: " + data + "\n\n";
+  pending_.push_back({"id: " + life_ + "-" + std::to_string(++number_) + "\nevent: " + kind +
+                      "\ndata: " + data + "\n\n"});
 }
 
-void EventHub::flush() {
-  ByteStream::Piece piece;
-  if (!pending_.empty()) {
-    piece = std::make_shared<const std::string>(std::exchange(pending_, {}));
-    said_.push_back({number_, piece});
-    said_bytes_ += piece->size();
-    while (said_bytes_ > kRemembered) {
-      forgotten_ = said_.front().last;
-      said_bytes_ -= said_.front().piece->size();
-      said_.pop_front();
-    }
-    quiet_ = 0;
-  } else if (++quiet_ >= kQuiet) {
-    piece = std::make_shared<const std::string>(": still here\n\n");
-    quiet_ = 0;
-  }
+void EventHub::say_of_job(const std::string& kind, const std::string& data) {
+  say(kind, data);
+  pending_.back().of_job = true;
+  pending_of_jobs_ += pending_.back().text.size();
+}
+
+void EventHub::push(const ByteStream::Piece& piece) {
   std::erase_if(watchers_, [&](const std::shared_ptr<ByteStream>& watcher) {
-    const bool gone = piece == nullptr ? watcher->closed() : !watcher->push(piece);
+    const bool gone = !watcher->push(piece);
     if (gone && watcher->overflowed()) ++dropped_;
     return gone;
   });
 }
 
+void EventHub::hand_out() {
+  if (pending_of_jobs_ * watchers_.size() > kMostAtOnce)
+    summed_ += std::erase_if(pending_, [](const Pending& one) { return one.of_job; });
+  pending_of_jobs_ = 0;
+  if (summed_ > 0 && since_sum_ >= kSumEvery) {
+    say("jobs", "{\"changed\":" + std::to_string(std::exchange(summed_, 0)) + "}");
+    since_sum_ = 0;
+  }
+  if (pending_.empty()) return;
+  std::string all;
+  for (const Pending& one : pending_) all += one.text;
+  pending_.clear();
+  const auto piece = std::make_shared<const std::string>(std::move(all));
+  said_.push_back({number_, piece});
+  said_bytes_ += piece->size();
+  while (said_bytes_ > kRemembered) {
+    forgotten_ = said_.front().last;
+    said_bytes_ -= said_.front().piece->size();
+    said_.pop_front();
+  }
+  quiet_ = 0;
+  push(piece);
+}
+
+void EventHub::flush() {
+  ++quiet_;
+  ++since_sum_;
+  hand_out();
+  std::erase_if(watchers_, [](const auto& watcher) { return watcher->closed(); });
+  if (quiet_ < kQuiet) return;
+  quiet_ = 0;
+  push(std::make_shared<const std::string>(": still here\n\n"));
+}
+
 std::shared_ptr<ByteStream> EventHub::watch(const std::string& last_id, std::size_t most) {
   if (watchers_.size() >= most) return nullptr;
   // So that what is pending is said to the others first: the new one begins behind it.
-  flush();
+  hand_out();
   auto stream = std::make_shared<ByteStream>(kMostWaiting + kRemembered);
   const std::string prefix = life_ + "-";
   // Where there is no number, one above all that were said.

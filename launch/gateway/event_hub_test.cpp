@@ -3,7 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
+#include <vector>
 
 namespace starling {
 namespace {
@@ -69,6 +71,43 @@ TEST_CASE("a watcher that reads nothing is given up, and costs the others nothin
   hub.flush();
   CHECK(hub.watchers() == 0);
   CHECK(hub.dropped() == 1);
+}
+
+TEST_CASE("so many changes that all would be too much for all are one, once in a while") {
+  EventHub hub("7");
+  std::vector<std::shared_ptr<ByteStream>> watchers;
+  for (int i = 0; i < 100; ++i) watchers.push_back(hub.watch("", 100));
+  for (const auto& watcher : watchers) (void)watcher->take();
+  const std::string job(500, 'x');
+  // 50 KiB for each of a hundred are 5 MiB: too much; what is not of jobs goes out all the same.
+  const auto burst = [&] {
+    for (int i = 0; i < 100; ++i) hub.say_of_job("job", job);
+    hub.say("agents", "{}");
+    hub.flush();
+    return all_of_stream(*watchers.front());
+  };
+  CHECK(burst() ==
+        "id: 7-101\nevent: agents\ndata: {}\n\nid: 7-102\nevent: jobs\ndata: "
+        "{\"changed\":100}\n\n");
+  std::string later;
+  for (int i = 1; i < EventHub::kSumEvery; ++i) later += burst();
+  CHECK(later.find("event: job") == std::string::npos);
+  CHECK(later.find("event: agents") != std::string::npos);
+  // They are told though nothing happens any more, and then single jobs are told again.
+  hub.flush();
+  CHECK(all_of_stream(*watchers.front()).find("event: jobs\ndata: {\"changed\":900}") !=
+        std::string::npos);
+  hub.say_of_job("job", job);
+  hub.flush();
+  CHECK(all_of_stream(*watchers.front()).find("event: job\n") != std::string::npos);
+  // Who was away hears the sum, too.
+  CHECK(all_of_stream(*hub.watch("7-50", 1000)).find("event: jobs") != std::string::npos);
+  // Few watchers bear it.
+  EventHub small("8");
+  const auto one = small.watch("", 1);
+  for (int i = 0; i < 100; ++i) small.say_of_job("job", job);
+  small.flush();
+  CHECK(all_of_stream(*one).find("event: jobs") == std::string::npos);
 }
 
 TEST_CASE("silence is a sign of life now and then") {

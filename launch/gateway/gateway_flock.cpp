@@ -144,7 +144,7 @@ void GatewayFlock::say_job(const JobState& state) {
   const auto [at, fresh] = said_.try_emplace(state.job, signature);
   if (!fresh && at->second == signature) return;
   at->second = signature;
-  events_.say("job", dumped_line(job_json(*picture_, state, false)));
+  events_.say_of_job("job", dumped_line(job_json(*picture_, state, false)));
 }
 
 void GatewayFlock::show(const FlockPicturePtr& picture, const Changes& changes) {
@@ -162,7 +162,7 @@ void GatewayFlock::show(const FlockPicturePtr& picture, const Changes& changes) 
     say_job(state);
   }
   for (const JobId job : changes.gone) {
-    if (!news_.contains(job)) events_.say("gone", dumped_line({{"job", to_string(job)}}));
+    if (!news_.contains(job)) events_.say_of_job("gone", dumped_line({{"job", to_string(job)}}));
   }
   if (!changes.servers.empty()) events_.say("servers", changes.servers);
   if (!changes.agents.empty()) events_.say("agents", changes.agents);

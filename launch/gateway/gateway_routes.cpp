@@ -156,8 +156,8 @@ std::vector<GatewayRoute> flock_routes() {
       {.method = "GET",
        .path = "/v1/events",
        .id = "watch",
-       .summary =
-           "What changes, as server-sent events: job, gone, agents, servers, topology, resync",
+       .summary = "What changes, as server-sent events: job, gone, jobs, agents, servers, "
+                  "topology, resync",
        .type = "text/event-stream",
        .handler = watch_events},
   };

@@ -10,6 +10,7 @@ const loadAll = async () => {
 const hear = (kind, what) => {
   if (kind === 'job') takeJob(what);
   else if (kind === 'gone') { list.stale = true; list.jobs.delete(what.job); $('job-' + what.job)?.remove(); }
+  else if (kind === 'jobs') { list.stale = true; refreshJob(); }
   else if (kind === 'servers') takeServers(what.servers);
   else if (kind === 'agents') takeAgents(what);
   else if (kind === 'topology' || kind === 'resync') loadAll();

@@ -85,6 +85,12 @@ const openJob = async (id) => {
     });
   } catch (trouble) { if (trouble.name !== 'AbortError' && openedJob === id) $('job-trouble').textContent = trouble.message; }
 };
+// Many jobs have changed, and perhaps this one.
+const refreshJob = async () => {
+  const id = openedJob;
+  if (id === null) return;
+  try { const j = await ask('GET', '/v1/jobs/' + id); if (openedJob === id) tellStory(j); } catch { /* the next change tells */ }
+};
 $('job').onclose = () => { const id = openedJob; openedJob = null; logStop?.abort(); document.querySelector(`[data-job="${id}"]`)?.focus(); };
 $('cancel').onclick = async () => {
   try { takeJob(await ask('DELETE', '/v1/jobs/' + openedJob)); } catch (trouble) { $('job-trouble').textContent = trouble.message; }
