@@ -69,7 +69,7 @@ std::optional<HttpTarget> parse_target(const std::string& target) {
 HttpAnswer http_error(unsigned status, const std::string& code, const std::string& message) {
   const nlohmann::json body{{"status", status}, {"code", code}, {"message", message}};
   HttpAnswer answer{status, "application/json",
-                    body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n"};
+                    body.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n"};
   if (status == 401) answer.headers.emplace_back("WWW-Authenticate", "Bearer");
   return answer;
 }

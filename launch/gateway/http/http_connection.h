@@ -12,6 +12,7 @@
 #include <boost/asio/write.hpp>
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -41,12 +42,15 @@ class HttpWait {
     said_ = true;
     timer_.cancel();
   }
-  boost::asio::awaitable<void> wait() {
+  /// For `most` at most. False: nothing was said.
+  boost::asio::awaitable<bool> wait(std::optional<Timer::duration> most = {}) {
     boost::system::error_code ignored;
-    if (!said_)
+    if (!said_) {
+      if (most) timer_.expires_after(*most);
       co_await timer_.async_wait(boost::asio::redirect_error(boost::asio::use_awaitable, ignored));
-    said_ = false;
+    }
     timer_.expires_at(Timer::time_point::max());
+    co_return std::exchange(said_, false);
   }
 
  private:
@@ -58,6 +62,11 @@ class HttpWait {
                                      const HttpPeer& peer);
 /// The heading of every answer.
 void set_heading(beast_http::fields& fields, const HttpAnswer& answer);
+/// Whether where its body ends is said in the one way that all before us on the way understand as we
+/// do. Any other could hide a second request behind the first.
+[[nodiscard]] bool ends_plainly(const beast_http::fields& heading);
+/// The peer of `socket` sends nothing more: it is gone, or as good as that.
+[[nodiscard]] bool has_hung_up(int socket);
 /// The answer to what could not be read; nothing: the peer is gone.
 [[nodiscard]] std::optional<HttpAnswer> answer_to_broken(boost::system::error_code error);
 
@@ -81,6 +90,8 @@ inline boost::asio::awaitable<HttpAnswer> replied(const HttpServer::Handle& hand
   co_return *std::move(shared->answer);
 }
 
+constexpr std::chrono::seconds kLookForPeer{2};
+
 template <class Stream>
 class WebConnection {
  public:
@@ -91,7 +102,7 @@ class WebConnection {
   boost::asio::awaitable<void> serve() {
     boost::system::error_code error;
     for (;;) {
-      beast_http::request_parser<beast_http::string_body> parser;
+      Parser parser;
       parser.header_limit(bounds_.header_bytes);
       parser.body_limit(bounds_.body_bytes);
       if (buffer_.size() == 0) {
@@ -104,16 +115,12 @@ class WebConnection {
         boost::asio::buffer_copy(buffer_.prepare(1), boost::asio::buffer(&first, 1));
         buffer_.commit(1);
       }
-      boost::beast::get_lowest_layer(stream_).expires_after(bounds_.to_send);
-      co_await beast_http::async_read(
-          stream_, buffer_, parser, boost::asio::redirect_error(boost::asio::use_awaitable, error));
-      if (error) {
-        if (auto answer = answer_to_broken(error)) {
-          answer->headers.emplace_back("Connection", "close");
-          (void)co_await write(*answer, false, false, 11);
-        }
+      if (auto wrong = co_await read(parser, error)) {
+        wrong->headers.emplace_back("Connection", "close");
+        (void)co_await write(*wrong, false, false, 11);
         co_return;
       }
+      if (error) co_return;
       const auto message = parser.release();
       const bool keep = message.keep_alive(), head = message.method() == beast_http::verb::head;
       // While the answer is made nothing is read or written, and so nothing can be late.
@@ -130,6 +137,33 @@ class WebConnection {
   }
 
  private:
+  using Parser = beast_http::request_parser<beast_http::string_body>;
+
+  /// What to answer to a request that is none; `error`: there is none.
+  boost::asio::awaitable<std::optional<HttpAnswer>> read(Parser& parser,
+                                                         boost::system::error_code& error) {
+    boost::beast::get_lowest_layer(stream_).expires_after(bounds_.to_send);
+    co_await beast_http::async_read_header(
+        stream_, buffer_, parser, boost::asio::redirect_error(boost::asio::use_awaitable, error));
+    if (!error && !ends_plainly(parser.get()))
+      co_return http_error(400, "invalid", "Transfer-Encoding: only 'chunked', once, is read");
+    if (!error && !parser.is_done()) {
+      if (boost::beast::iequals(parser.get()[beast_http::field::expect], "100-continue")) {
+        static const std::string go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+        co_await boost::asio::async_write(
+            stream_, boost::asio::buffer(go_on),
+            boost::asio::redirect_error(boost::asio::use_awaitable, error));
+      }
+      if (!error) {
+        co_await beast_http::async_read(
+            stream_, buffer_, parser,
+            boost::asio::redirect_error(boost::asio::use_awaitable, error));
+      }
+    }
+    if (error) co_return answer_to_broken(error);
+    co_return std::nullopt;
+  }
+
   boost::asio::awaitable<bool> write(const HttpAnswer& answer, bool head, bool keep,
                                      unsigned version) {
     beast_http::response<beast_http::string_body> message(
@@ -177,8 +211,10 @@ class WebConnection {
       for (auto piece = taken.pieces.begin(); piece != taken.pieces.end() && !error; ++piece)
         co_await write_piece(**piece, chunked, error);
       if (taken.over || error) break;
-      boost::beast::get_lowest_layer(stream_).expires_never();
-      co_await wait->wait();
+      auto& lowest = boost::beast::get_lowest_layer(stream_);
+      lowest.expires_never();
+      // Who has gone while nothing is to be said would keep its place until something is.
+      if (!co_await wait->wait(kLookForPeer) && has_hung_up(lowest.socket().native_handle())) break;
     }
     from->abandon();
     if (!error && chunked) {

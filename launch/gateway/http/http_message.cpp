@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <poll.h>
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -52,6 +54,18 @@ void set_heading(beast_http::fields& fields, const HttpAnswer& answer) {
              "img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
   fields.set("Referrer-Policy", "no-referrer");
   for (const auto& [name, value] : answer.headers) fields.set(name, value);
+}
+
+bool ends_plainly(const beast_http::fields& heading) {
+  const std::size_t said = heading.count(beast_http::field::transfer_encoding);
+  return said == 0 || (said == 1 && boost::beast::iequals(
+                                        heading[beast_http::field::transfer_encoding], "chunked"));
+}
+
+bool has_hung_up(int socket) {
+  // Not by reading: what a TLS peer says before it goes is still to be read then.
+  pollfd look{socket, POLLRDHUP, 0};
+  return ::poll(&look, 1, 0) > 0;
 }
 
 std::optional<HttpAnswer> answer_to_broken(boost::system::error_code error) {

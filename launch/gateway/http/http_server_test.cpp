@@ -20,9 +20,11 @@ namespace {
 class ServerInThread {
  public:
   explicit ServerInThread(const HttpBounds& bounds)
-      : server_(bounds, [](const HttpRequest& request, const HttpReply& reply) {
+      : server_(bounds, [this](const HttpRequest& request, const HttpReply& reply) {
           HttpAnswer answer{200, "text/plain",
                             request.method + " " + request.target + " " + request.body};
+          if (request.target == "/silent")
+            kept_ = answer.stream = std::make_shared<ByteStream>(1U << 20U);
           if (request.target == "/stream") {
             answer.stream = std::make_shared<ByteStream>(1U << 20U);
             std::thread([stream = answer.stream] {
@@ -61,7 +63,11 @@ class ServerInThread {
     return all;
   }
 
+  /// The last one that was asked for at /silent.
+  [[nodiscard]] const ByteStream& silent() const { return *kept_; }
+
  private:
+  std::shared_ptr<ByteStream> kept_;
   HttpServer server_;
   std::thread thread_;
 };
@@ -102,10 +108,27 @@ TEST_CASE("what is too large, too slow or no HTTP gets one answer and no second 
   refused("GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(2000, 'x') + "\r\n\r\n", "431");
   refused("nonsense\r\n\r\n", "400");
   refused("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400");
+  // Whoever stands before this server may read them in another way, and a second request be hidden.
+  for (const char* coding :
+       {"gzip", "xchunked", "chunked, identity", "identity\r\nTransfer-Encoding: chunked"})
+    refused("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + std::string(coding) +
+                "\r\n\r\nGET /hidden HTTP/1.1\r\nHost: x\r\n\r\n",
+            "400");
   // Who does not come to an end is left without a word.
   const auto begun = std::chrono::steady_clock::now();
   CHECK(server.answer("GET / HTTP/1.1\r\nHo", 20'000).empty());
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(15));
+}
+
+TEST_CASE("who asks whether to send its body is told to, and a chunked one is read") {
+  const ServerInThread server({});
+  const std::string all = server.answer(
+      "POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
+  CHECK(all == "HTTP/1.1 100 Continue\r\n\r\n");
+  CHECK(server
+            .answer("POST /a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: Chunked\r\n\r\n"
+                    "3\r\nabc\r\n0\r\n\r\n")
+            .find("POST /a abc") != std::string::npos);
 }
 
 TEST_CASE("a stream goes on until it is closed, in chunks that can be told from a break") {
@@ -116,6 +139,15 @@ TEST_CASE("a stream goes on until it is closed, in chunks that can be told from 
   CHECK(all.ends_with("0\r\n\r\n"));
   const std::string old = server.answer("GET /stream HTTP/1.0\r\n\r\n");
   CHECK(old.ends_with("one,two,three"));
+}
+
+TEST_CASE("who goes away from a stream that says nothing is noticed") {
+  const ServerInThread server({});
+  CHECK(server.answer("GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 100).find(" 200 ") !=
+        std::string::npos);
+  for (int i = 0; i < 200 && !server.silent().closed(); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  CHECK(server.silent().closed());
 }
 
 TEST_CASE("connections beyond the bound are closed, and cost those before them nothing") {
