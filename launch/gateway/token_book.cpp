@@ -8,12 +8,15 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "base/limits.h"
 #include "base/secret_file.h"
+#include "base/visible.h"
 #include "launch/system/files.h"
 #include "launch/system/json_fields.h"
 #include "launch/system/text.h"
+#include "store/sqlite/lock_file.h"
 
 namespace starling {
 namespace {
@@ -23,6 +26,9 @@ constexpr std::size_t kTokenBytes = 32;
 constexpr std::size_t kIdDigits = 8;
 constexpr std::uint64_t kLastSecond = 253'402'300'799;  // of the year 9999
 constexpr std::size_t kMostTokens = 10'000;
+// Ten seconds: a change takes some milliseconds.
+constexpr auto kLockPause = std::chrono::milliseconds(20);
+constexpr int kLockTries = 500;
 
 std::string hex_of(const unsigned char* bytes, std::size_t size) {
   constexpr char kDigits[] = "0123456789abcdef";
@@ -50,6 +56,10 @@ Date from_seconds_of(std::uint64_t s) {
 
 bool is_sha256(const std::string& text) {
   return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
+
+bool is_name(const std::string& user) {
+  return !user.empty() && user.size() <= Limits{}.name_bytes && is_visible_line(user);
 }
 
 }  // namespace
@@ -89,8 +99,7 @@ Result<TokenBook> TokenBook::read(const std::filesystem::path& file) {
       if (!is_sha256(entry.sha256)) fields.wrong("sha256", "has to be 64 hex digits");
       entry.id = entry.sha256.substr(0, kIdDigits);
       entry.user = fields.text("user");
-      if (entry.user.empty() || entry.user.size() > Limits{}.name_bytes)
-        fields.wrong("user", "has to be a user's name");
+      if (!is_name(entry.user)) fields.wrong("user", "has to be a user's name");
       const auto role = caller_role(fields.text("role"));
       if (!role) fields.wrong("role", "has to be viewer, user or operator");
       entry.role = *role;
@@ -115,8 +124,32 @@ Status TokenBook::write(const std::filesystem::path& file) const {
   return durably(file, write_text(file, all.dump(1) + "\n", 0600));
 }
 
+Status TokenBook::change(const std::filesystem::path& file,
+                         const std::function<Status(TokenBook&)>& how) {
+  const std::filesystem::path name = file.string() + ".lock";
+  auto lock = LockFile::acquire(name);
+  for (int n = 0; n < kLockTries && !lock && lock.error().code == Errc::conflict; ++n) {
+    std::this_thread::sleep_for(kLockPause);
+    lock = LockFile::acquire(name);
+  }
+  if (!lock && lock.error().code == Errc::conflict)
+    return {Errc::busy, file.string() + ": somebody else has been changing it for ten seconds"};
+  if (!lock) return lock.error();
+  // Who can open it can keep everybody from revoking a token.
+  std::error_code ignored;
+  std::filesystem::permissions(
+      name, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, ignored);
+  auto book = read(file);
+  if (!book) return book.error();
+  if (Status s = how(book.value()); !s.ok()) return s;
+  return book.value().write(file);
+}
+
 Result<std::string> TokenBook::add(const std::string& user, CallerRole role, Date now,
                                    Date expires) {
+  if (!is_name(user))
+    return {Errc::invalid, "a user's name has 1 to " + std::to_string(Limits{}.name_bytes) +
+                               " bytes and no control characters"};
   if (entries_.size() >= kMostTokens)
     return {Errc::busy, "there are " + with_commas(kMostTokens) + " tokens; revoke some"};
   std::array<unsigned char, kTokenBytes> random{};
@@ -147,7 +180,8 @@ std::optional<Caller> TokenBook::caller(std::string_view token, Date now) const 
   for (const TokenEntry& entry : entries_) {
     // Compared in constant time, though what is compared is a digest already.
     if (CRYPTO_memcmp(entry.sha256.data(), sha256.data(), sha256.size()) != 0) continue;
-    if (now < entry.expires) found = Caller{entry.user, entry.role, "token " + entry.id};
+    if (now < entry.expires)
+      found = Caller{entry.user, entry.role, "token " + entry.id, entry.expires};
   }
   return found;
 }

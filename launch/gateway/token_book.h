@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -29,8 +30,13 @@ class TokenBook {
   /// No file is a book without tokens. `invalid`: what is wrong with the file or its permissions.
   static Result<TokenBook> read(const std::filesystem::path& file);
   [[nodiscard]] Status write(const std::filesystem::path& file) const;
+  /// Reads the file, has `how` change what is in it, and writes it: for one at a time, so that
+  /// neither a new token nor a revocation is lost to another change. Errors of all three.
+  static Status change(const std::filesystem::path& file,
+                       const std::function<Status(TokenBook&)>& how);
 
-  /// A new token, which nobody can be told again. `io`: the system has no random numbers.
+  /// A new token, which nobody can be told again. `invalid`: such a user there cannot be; `busy`:
+  /// there are too many; `io`: the system has no random numbers.
   [[nodiscard]] Result<std::string> add(const std::string& user, CallerRole role, Date now,
                                         Date expires);
   /// Takes one out, by its id. `not_found` names those that there are.

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/test_folder.h"
 #include "launch/gateway/gateway.h"
@@ -45,6 +47,37 @@ TEST_CASE("a token is known until it expires, by nothing but itself, and is in n
   CHECK_FALSE(read.value().caller(ann.value() + " ", some_day()));
   // Who has read the file cannot use what is in it.
   CHECK_FALSE(read.value().caller(read.value().entries()[0].sha256, some_day()));
+}
+
+TEST_CASE("a name that the file could not have is no user's, and leaves the file as it is") {
+  TokenBook book;
+  for (const std::string& wrong : {std::string(), std::string(257, 'x'), std::string("a\nb"),
+                                   std::string("a\x1b[31m"), std::string("\xff")}) {
+    const auto token = book.add(wrong, CallerRole::user, some_day(), some_day() + hours(1));
+    REQUIRE_FALSE(token);
+    CHECK(token.error().code == Errc::invalid);
+  }
+  CHECK(book.entries().empty());
+}
+
+TEST_CASE("changes at the same time are one after the other, and none is lost") {
+  const TestFolder folder("tokens_at_once");
+  const auto file = folder.path / "tokens.json";
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&file, i] {
+      for (int n = 0; n < 4; ++n) {
+        const Status changed = TokenBook::change(file, [i](TokenBook& book) -> Status {
+          const auto token = book.add("user" + std::to_string(i), CallerRole::user, some_day(),
+                                      some_day() + hours(1));
+          return token ? done() : Status(token.error());
+        });
+        CHECK(changed.ok());
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(TokenBook::read(file).value().entries().size() == 32);
 }
 
 TEST_CASE("who is revoked is not known any more; the others are named") {

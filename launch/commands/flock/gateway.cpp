@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "base/limits.h"
 #include "base/secret_file.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/deployment/deployment.h"
@@ -97,17 +96,19 @@ int new_token(const TokenOptions& o) {
   if (!lifetime)
     return bad_input("gateway token new: --expires: '" + o.expires +
                      "' is wrong, give how long, as 12h or 30d, at most 3653d");
-  if (o.user.size() > Limits{}.name_bytes)
-    return bad_input("gateway token new: a user's name has at most 256 bytes");
   const auto file = tokens_of(o);
   if (!file) return failed(file.error());
-  auto book = TokenBook::read(file.value());
-  if (!book) return failed(book.error());
-  const Date now = std::chrono::system_clock::now();
-  const auto token = book.value().add(o.user, *role, now, now + *lifetime);
-  if (!token) return failed(token.error());
-  if (const Status s = book.value().write(file.value()); !s.ok()) return failed(s.error());
-  std::printf("%s\n", token.value().c_str());
+  std::string token;
+  const Status added = TokenBook::change(file.value(), [&](TokenBook& book) -> Status {
+    const Date now = std::chrono::system_clock::now();
+    auto made = book.add(o.user, *role, now, now + *lifetime);
+    if (!made) return made.error();
+    token = std::move(made).value();
+    return done();
+  });
+  if (!added.ok())
+    return failed({added.error().code, "gateway token new: " + added.error().message});
+  std::printf("%s\n", token.c_str());
   return kDone;
 }
 
@@ -138,12 +139,11 @@ int list_tokens(const TokenOptions& o) {
 int revoke_token(const TokenOptions& o) {
   const auto file = tokens_of(o);
   if (!file) return failed(file.error());
-  auto book = TokenBook::read(file.value());
-  if (!book) return failed(book.error());
-  if (const Status s = book.value().remove(o.id); !s.ok())
-    return bad_input("gateway token revoke: " + s.error().message);
-  if (const Status s = book.value().write(file.value()); !s.ok()) return failed(s.error());
-  return kDone;
+  const Status revoked =
+      TokenBook::change(file.value(), [&](TokenBook& book) { return book.remove(o.id); });
+  return revoked.ok()
+             ? kDone
+             : failed({revoked.error().code, "gateway token revoke: " + revoked.error().message});
 }
 
 void add_tokens(const Command& gateway) {
