@@ -50,8 +50,14 @@ chief=$("$starling" gateway token new olga --role operator) || fail "no token"
 short=$("$starling" gateway token new sam --expires 1s) || fail "no token"
 [ "$(stat -c %a flock/gateway-tokens.json)" = 600 ] || fail "others can read the tokens"
 grep -q "${user#starling_}" flock/gateway-tokens.json && fail "a token is in the file"
+makers=()
+for n in 1 2 3 4 5 6; do "$starling" gateway token new "many$n" >/dev/null & makers+=($!); done
+wait "${makers[@]}"
+[ "$("$starling" gateway token list | grep -c ' many[1-6] ')" = 6 ] || fail "tokens made at once are lost: $("$starling" gateway token list)"
 "$starling" gateway token new eve --role root 2>err.txt && fail "a role that there is not"
 grep -q "viewer, user or operator" err.txt || fail "$(cat err.txt)"
+"$starling" gateway token new '' 2>err.txt && fail "a token of nobody"
+"$starling" gateway token list >/dev/null || fail "the file of tokens is wrong now"
 "$starling" gateway --listen 0.0.0.0:0 2>err.txt && fail "tokens go in plain over the network"
 grep -q -- "--tls-cert" err.txt || fail "$(cat err.txt)"
 
@@ -192,9 +198,15 @@ echo "-- a token that is revoked holds no longer, on connections that are open, 
 digest=$(printf '%s' "$other" | sha256sum | cut -c1-8)
 "$starling" gateway token list | grep -q "^$digest *bob" || fail "list: $("$starling" gateway token list)"
 call 200 GET /v1/me "$other"
+curl -sN -m 100 -H "Authorization: Bearer $other" "$at/v1/events" >others.txt &
+watcher=$!
+started+=($watcher)
+wait_for 5 'life' others.txt
 "$starling" gateway token revoke "$digest" || fail "revoke"
 sleep 0.5
 call 401 GET /v1/me "$other"
+for _ in $(seq $((25 * patience))); do kill -0 $watcher 2>/dev/null || break; sleep 0.2; done
+kill -0 $watcher 2>/dev/null && fail "who is revoked hears events still"
 chmod 644 flock/gateway-tokens.json
 sleep 0.5
 call 401 GET /v1/me "$user"

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "launch/system/dates.h"
+
 namespace starling {
 
 /// What a caller of the gateway may do; each may what those before it may.
@@ -24,8 +26,9 @@ enum class CallerRole : std::uint8_t {
 struct Caller {
   std::string user;  ///< empty: nobody
   CallerRole role = CallerRole::nobody;
-  std::string
-      key;  ///< what its requests are counted by: a token, a user of this machine, an address
+  /// What its requests are counted by: a token, a user of this machine, an address.
+  std::string key;
+  Date until = Date::max();  ///< its token holds so long
 
   [[nodiscard]] bool may(CallerRole wanted) const noexcept { return role >= wanted; }
 };

@@ -43,6 +43,7 @@ Status GatewayDoor::look() {
   if (stamp == stamp_) return done();
   auto book = TokenBook::read(tokens_);
   stamp_ = std::move(stamp);
+  ++changes_;
   book_ = book ? std::move(book).value() : TokenBook();
   return book ? done() : Status(book.error());
 }
@@ -63,6 +64,38 @@ std::optional<HttpAnswer> Gateway::too_often(RateLimit& limit, const std::string
   const auto whole = static_cast<long>(std::ceil(seconds(wait)));
   answer.headers.emplace_back("Retry-After", std::to_string(whole));
   return answer;
+}
+
+HttpReply Gateway::watched(const HttpRequest& request, const HttpReply& reply) {
+  HttpRequest who;
+  who.bearer = request.bearer;
+  who.uid = request.uid;
+  who.address = request.address;
+  return [this, who, reply](HttpAnswer answer) {
+    if (answer.stream != nullptr) {
+      // Without an end: the next look finds out whether its token holds still, or for how long.
+      flock_.later([this, who, stream = std::weak_ptr(answer.stream)] {
+        going_.push_back({who, Date::min(), stream});
+      });
+    }
+    reply(std::move(answer));
+  };
+}
+
+void Gateway::end_streams(Date now) {
+  const bool changed = std::exchange(changes_, door_.changes()) != door_.changes();
+  std::erase_if(going_, [&](Going& one) {
+    const auto stream = one.stream.lock();
+    if (stream == nullptr || stream->closed()) return true;
+    if (!changed && now < one.until) return false;
+    const auto caller = door_.caller(one.who, now);
+    if (caller && caller->may(CallerRole::viewer)) {
+      one.until = caller->until;
+      return false;
+    }
+    stream->close();
+    return true;
+  });
 }
 
 void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
@@ -100,7 +133,7 @@ void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
   if (auto* wrong = std::get_if<HttpAnswer>(&call)) return refuse(std::move(*wrong));
   GatewayCall& right = std::get<GatewayCall>(call);
   right.caller = known;
-  place.route->handler(flock_, right, count(route, reply));
+  place.route->handler(flock_, right, watched(request, count(route, reply)));
 }
 
 Status run_gateway(const GatewayOptions& options,
@@ -127,6 +160,7 @@ Status run_gateway(const GatewayOptions& options,
   server.run([&] {
     if (const Status s = door.look(); !s.ok())
       log_error("nobody's token holds: " + s.error().message);
+    made.end_streams(std::chrono::system_clock::now());
     flock.counts().connections = server.connections();
     flock.counts().refused_connections = server.refused();
     flock.tick();

@@ -4,9 +4,10 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
+#include <vector>
 
 #include "base/result.h"
 #include "launch/gateway/gateway_flock.h"
@@ -40,11 +41,14 @@ class GatewayDoor {
   [[nodiscard]] Status look();
   /// Nothing: it shows a token that does not hold.
   [[nodiscard]] std::optional<Caller> caller(const HttpRequest& request, Date now) const;
+  /// How often the file was found to be another one.
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
  private:
   const std::filesystem::path tokens_;
   std::string stamp_;
   TokenBook book_;
+  std::uint64_t changes_ = 0;
 };
 
 /// All that happens to a request between the server and its handler: whose it is, how often it may
@@ -55,13 +59,24 @@ class Gateway {
       : flock_(flock), door_(door), known_(rate, burst), strangers_(rate, burst) {}
 
   void handle(const HttpRequest& request, const HttpReply& reply);
+  /// Ends the answers that go on of callers whose token does not hold any more. To be called often.
+  void end_streams(Date now);
 
  private:
+  /// An answer that goes on.
+  struct Going {
+    HttpRequest who;  // as far as that says who it is
+    Date until;
+    std::weak_ptr<ByteStream> stream;
+  };
   [[nodiscard]] std::optional<HttpAnswer> too_often(RateLimit& limit, const std::string& who);
+  [[nodiscard]] HttpReply watched(const HttpRequest& request, const HttpReply& reply);
 
   GatewayFlock& flock_;
   GatewayDoor& door_;
   RateLimit known_, strangers_;
+  std::vector<Going> going_;
+  std::uint64_t changes_ = 0;  // of the door, that have been looked at
 };
 
 /// Serves until a stop is requested. `said` gets a line once it listens: where. Errors as the

@@ -118,6 +118,29 @@ TEST_CASE("roles hold before anything is asked of the flock") {
         std::string::npos);
 }
 
+TEST_CASE("an answer that goes on ends with its token, whether that is revoked or expires") {
+  GatewayAlone alone(1000);
+  const std::string ann = alone.token(CallerRole::viewer), bob = alone.token(CallerRole::viewer);
+  const auto of_ann = alone.answer("GET", "/v1/events", ann).stream;
+  const auto of_bob = alone.answer("GET", "/v1/events", bob).stream;
+  REQUIRE(of_ann);
+  REQUIRE(of_bob);
+  const Date now = std::chrono::system_clock::now();
+  alone.pump.turn();
+  alone.gateway->end_streams(now);
+  CHECK_FALSE(of_ann->closed());
+  REQUIRE(alone.book.remove(alone.book.entries()[0].id).ok());
+  REQUIRE(alone.book.write(alone.folder.path / "tokens.json").ok());
+  REQUIRE(alone.door.look().ok());
+  alone.gateway->end_streams(now);
+  CHECK(of_ann->closed());
+  CHECK_FALSE(of_bob->closed());
+  alone.gateway->end_streams(now + std::chrono::minutes(59));
+  CHECK_FALSE(of_bob->closed());
+  alone.gateway->end_streams(now + std::chrono::hours(1));
+  CHECK(of_bob->closed());
+}
+
 TEST_CASE("who asks too often waits; others do not, and tries of tokens count by address") {
   GatewayAlone alone(4);
   const std::string ann = alone.token(CallerRole::viewer), bob = alone.token(CallerRole::viewer);
