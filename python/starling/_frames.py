@@ -50,6 +50,8 @@ def _workload_frame(self):
 
 
 def _from_csv(text, name="workload"):
+    if os.path.basename(name) != name or name in ("", ".", ".."):
+        raise ValueError(f"name: '{name}' is wrong; give a word, not a path")
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, name + ".csv")
         with open(path, "w", encoding="utf-8") as file:

@@ -89,6 +89,14 @@ def test_bad_input_has_the_message_of_the_program(program, cluster, jobs, tmp_pa
     assert said.stderr.strip() == f"starling: {wrong.value}"
 
 
+def test_the_name_of_a_frame_is_no_path(jobs, tmp_path):
+    (tmp_path / "mine.csv").write_text("precious")
+    for name in (str(tmp_path / "mine"), "../mine", ".."):
+        with pytest.raises(ValueError, match="give a word, not a path"):
+            starling.Workload.from_frame(jobs.frame(), name=name)
+    assert (tmp_path / "mine.csv").read_text() == "precious"
+
+
 def test_files_that_are_wrong_are_named(tmp_path):
     (tmp_path / "bad.yaml").write_text("name: [\n")
     with pytest.raises(ValueError, match="bad.yaml"):
