@@ -12,6 +12,7 @@ import asyncio
 import os
 import pickle
 import shlex
+import shutil
 import sys
 import tempfile
 import time
@@ -147,16 +148,24 @@ class Client:
             return SubmittedJob(self, self._flock.submit(words, _options(asked)))
         asked.setdefault("name", getattr(what, "__name__", "function"))
         folder = self._write_call(what, args, keywords)
-        return SubmittedJob(self, self._flock.submit([sys.executable, "-m", "starling.job", folder], _options(asked)),
-                            folder)
+        try:
+            id = self._flock.submit([sys.executable, "-m", "starling.job", folder], _options(asked))
+        except ValueError:  # refused; where nobody answers it may have been taken
+            shutil.rmtree(folder)
+            raise
+        os.symlink(os.path.basename(folder), os.path.join(self._folder, id))
+        return SubmittedJob(self, id, folder)
 
     def map(self, function, *parameters, options=None):
         """A job for each of zip(*parameters), in their order."""
         return [self.submit(function, *each, options=options) for each in zip(*parameters)]
 
     def job(self, id):
-        """The job of that id, or of the id that begins so."""
-        return SubmittedJob(self, self._flock.job(id)["id"])
+        """The job of that id, or of the id that begins so. Of a function's job result() is what the function returned
+        if this client has the same `folder` as the one that submitted it, and otherwise its exit code."""
+        id = self._flock.job(id)["id"]
+        folder = os.path.join(self._folder, id)
+        return SubmittedJob(self, id, os.path.realpath(folder) if os.path.isdir(folder) else None)
 
     def jobs(self):
         """How all jobs are that the flock still knows: a list of dicts as SubmittedJob.state()."""

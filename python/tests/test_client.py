@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 import asyncio
+import contextlib
 import os
 import signal
 import subprocess
@@ -20,10 +21,9 @@ def fail(text):
     raise ValueError(text)
 
 
-@pytest.fixture(scope="module")
-def flock(program, tmp_path_factory):
-    """A real flock of this machine: two servers of two GPUs, one agent."""
-    folder = tmp_path_factory.mktemp("flock")
+@contextlib.contextmanager
+def running(program, folder):
+    """A real flock of this machine: two servers of two GPUs, one agent. Its directory."""
     subprocess.run([program, "topology", "generate", "flat", "--servers", "2", "--gpus", "2", "-o", "two.yaml"],
                    cwd=folder, check=True, capture_output=True)
     log = folder / "up.log"
@@ -42,6 +42,12 @@ def flock(program, tmp_path_factory):
             up.wait(60)
         except subprocess.TimeoutExpired:
             up.kill()
+
+
+@pytest.fixture(scope="module")
+def flock(program, tmp_path_factory):
+    with running(program, tmp_path_factory.mktemp("flock")) as directory:
+        yield directory
 
 
 @pytest.fixture
@@ -63,6 +69,11 @@ def test_a_function(client):
     job = client.submit(add, 2, b=3)
     assert job.result(timeout=60) == 5
     assert "adding 2 3" in job.logs() and job.state()["name"] == "add"
+    assert client.job(job.id[:12]).result() == 5  # as whoever comes back for it has it
+    folders = os.listdir(".starling-jobs")
+    with pytest.raises(ValueError, match="can never run here"):
+        client.submit(add, 2, options={"gpus": 64})
+    assert os.listdir(".starling-jobs") == folders
 
 
 def test_map_and_as_completed(client):
