@@ -48,26 +48,21 @@ class Episode {
 
   /// To the next decision; false: the run is over.
   bool advance() {
-    state_ = DecisionRun::State::pause;
-    while (state_ == DecisionRun::State::pause) {
-      Result<DecisionRun::State> next = [&] {
-        const py::gil_scoped_release others_may;
-        return run_->advance();
-      }();
-      state_ = value_of(std::move(next));
-      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-    }
-    return open();
+    check_idle();
+    if (open()) throw std::runtime_error("a decision is open: step(option) takes it");
+    return go_on();
   }
 
   bool step(std::size_t option) {
+    check_idle();
     const std::size_t options = open_decision().kinds.size();
     if (option >= options) {
       throw py::index_error("there is no option " + std::to_string(option) + "; there are " +
                             std::to_string(options));
     }
     run_->answer(option);
-    return advance();
+    state_ = DecisionRun::State::pause;
+    return go_on();
   }
 
   /// Rows of the decision's options into `rows`, which has room for more, and 1 for each of them
@@ -94,18 +89,50 @@ class Episode {
 
   [[nodiscard]] bool open() const { return state_ == DecisionRun::State::decision; }
   [[nodiscard]] const OpenDecision& open_decision() const {
+    check_idle();
     if (!open()) throw std::runtime_error("there is no decision to be taken");
     return run_->open();
   }
-  [[nodiscard]] const DecisionRun& run() const { return *run_; }
+  [[nodiscard]] const DecisionRun& run() const {
+    check_idle();
+    return *run_;
+  }
   [[nodiscard]] std::shared_ptr<RunResult> result() const {
     if (state_ != DecisionRun::State::over) throw std::runtime_error("the run is not over");
     return std::make_shared<RunResult>(run_->result());
   }
 
  private:
+  /// The run is one thread's at a time, and the interpreter is free while it goes on.
+  void check_idle() const {
+    if (busy_) throw std::runtime_error("another thread steps this episode; give each its own");
+  }
+
+  bool go_on() {
+    while (state_ == DecisionRun::State::pause) {
+      if (failed_) throw std::runtime_error("the run has failed; there is nothing to go on with");
+      state_ = value_of(next());
+      failed_ = false;
+      if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+    }
+    return open();
+  }
+
+  Result<DecisionRun::State> next() {
+    struct Busy {
+      bool& busy;
+      explicit Busy(bool& flag) : busy(flag) { busy = true; }
+      ~Busy() { busy = false; }
+    };
+    const Busy busy(busy_);  // is set and looked at with the interpreter
+    failed_ = true;          // unless this comes back
+    const py::gil_scoped_release others_may;
+    return run_->advance();
+  }
+
   std::unique_ptr<DecisionRun> run_;
   DecisionRun::State state_ = DecisionRun::State::pause;
+  bool busy_ = false, failed_ = false;
   std::size_t most_ = 0;
 };
 

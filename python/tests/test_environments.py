@@ -3,6 +3,7 @@ import copy
 import gc
 import pickle
 import resource
+import threading
 import warnings
 
 import numpy
@@ -152,6 +153,49 @@ def test_bad_input(cluster, jobs):
         starling.gym.ClusterEnv(cluster, jobs, physics="half").reset(seed=1)
     with pytest.raises(ValueError, match="--agents: 9 agents cannot share 8 servers"):
         starling.pettingzoo.parallel_env(cluster, jobs, partitions=9).reset(seed=1)
+
+
+def first_options(episode):
+    more = episode.advance()
+    while more:
+        more = episode.step(0)
+    return episode.result().trace_hash
+
+
+def test_an_episode_out_of_turn_is_told(cluster, jobs):
+    episode = starling.Episode(cluster, jobs)
+    with pytest.raises(RuntimeError, match="no decision"):
+        episode.step(0)
+    assert episode.advance()
+    with pytest.raises(RuntimeError, match="a decision is open"):
+        episode.advance()
+    with pytest.raises(RuntimeError, match="not over"):
+        episode.result()
+    while episode.step(0):
+        pass
+    assert episode.advance() is False and episode.advance() is False
+    assert episode.result().trace_hash == first_options(starling.Episode(cluster, jobs))
+
+
+def test_threads_that_step_one_episode_are_told(cluster, jobs):
+    episode, told, ended = starling.Episode(cluster, jobs), set(), threading.Event()
+    episode.advance()
+
+    def play():
+        while not ended.is_set():
+            try:
+                episode.now_s
+                if not episode.step(0):
+                    ended.set()
+            except RuntimeError as wrong:
+                told.add(str(wrong)[:14])
+    threads = [threading.Thread(target=play) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert told <= {"another thread", "there is no de"}
+    assert episode.result().trace_hash == first_options(starling.Episode(cluster, jobs))
 
 
 @pytest.fixture
