@@ -2,6 +2,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "launch/client/session.h"
 #include "launch/deployment/deployment.h"
 #include "launch/jobs/what_to_submit.h"
+#include "launch/system/signals.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/module.h"
 
@@ -21,6 +24,8 @@ namespace starling {
 namespace {
 
 /// So often a call that waits looks whether Python has been told to stop.
+constexpr Duration kLook = std::chrono::milliseconds(100);
+/// So long a wait keeps others from their turn.
 constexpr Duration kSlice = std::chrono::milliseconds(500);
 
 py::dict told(const JobState& state) {
@@ -47,12 +52,28 @@ py::dict told(const JobState& state) {
 class Flock {
   static Instant now() { return Session::now(); }
 
-  /// Without the interpreter, one call at a time.
+  /// Without the interpreter, one call at a time, in a thread of its own: this one looks for Ctrl-C,
+  /// which ends it as it ends a command.
   template <class Call>
   auto ask(Call call) -> decltype(call()) {
-    const py::gil_scoped_release others_may;
-    const std::scoped_lock turn(turn_);
-    return call();
+    auto answer = std::async(std::launch::async, [&] {
+      const std::scoped_lock turn(turn_);
+      return call();
+    });
+    const auto there = [&](Duration patience) {
+      const py::gil_scoped_release others_may;
+      return answer.wait_for(patience) == std::future_status::ready;
+    };
+    while (!there(kLook)) {
+      if (PyErr_CheckSignals() == 0) continue;
+      py::error_already_set raised;
+      request_stop();
+      while (!there(kLook)) {
+      }
+      take_stop();
+      throw raised;
+    }
+    return answer.get();
   }
   template <class Call>
   auto alone(Call call) {

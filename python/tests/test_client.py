@@ -142,3 +142,18 @@ def test_ctrl_c_ends_a_wait(client):
         job.wait()
     assert time.monotonic() - begun < 5
     job.cancel()
+
+
+def test_ctrl_c_ends_a_question_that_nobody_answers(program, tmp_path):
+    with running(program, tmp_path) as flock:
+        pass
+    client = starling.Client(flock)
+    threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        client.submit(["true"])
+    assert 0.5 < time.monotonic() - begun < 5
+    begun = time.monotonic()
+    with pytest.raises(TimeoutError):  # the next question is asked as ever
+        client.submit(["true"])
+    assert time.monotonic() - begun > 5
