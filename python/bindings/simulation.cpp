@@ -56,6 +56,9 @@ AskedRun asked_run(const py::kwargs& given) {
     const auto name = key.cast<std::string>();
     if (name != "policy") set(asked.options, name, value);
   }
+  if (!(asked.options.load >= 0))
+    throw py::value_error("--load: '" + py::str(given["load"]).cast<std::string>() +
+                          "' is wrong, give a number above 0");
   if (!given.contains("policy")) return asked;
   const py::object policy = given["policy"];
   if (py::isinstance<py::str>(policy)) {

@@ -89,6 +89,12 @@ def test_bad_input_has_the_message_of_the_program(program, cluster, jobs, tmp_pa
     assert said.stderr.strip() == f"starling: {wrong.value}"
 
 
+@pytest.mark.parametrize("load", ["-1", "nan"])
+def test_a_load_that_is_none_is_refused(cluster, jobs, load):
+    with pytest.raises(ValueError, match="--load: .* is wrong, give a number above 0"):
+        starling.simulate(cluster, jobs, load=float(load))
+
+
 def test_the_name_of_a_frame_is_no_path(jobs, tmp_path):
     (tmp_path / "mine.csv").write_text("precious")
     for name in (str(tmp_path / "mine"), "../mine", ".."):
