@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The Python package as users get it: a wheel is built and imported in a fresh virtual environment, its tests run there
-# against third-party packages and a real flock, and its examples.
+# The Python package as users get it: a wheel is built and imported in a virtual environment, its tests run there with
+# third-party packages and a real flock, and its examples. The environment, BUILD/python-venv, and BUILD/python-prefix
+# stay where they are, so that the next time compiles no more than what is new.
 #   tests/python_test.sh BUILD PATH/TO/starling
 # The wheel takes the libraries of BUILD, which therefore has to be position independent, as the preset check is; with
 # STARLING_WHOLE=1 it builds them all, in build/python, as `pip install .` does. Skipped (77) where neither holds, and
@@ -16,11 +17,12 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 python3=${STARLING_PYTHON3:-/usr/bin/python3}
-if ! "$python3" -m venv "$work/venv" >"$work/venv.log" 2>&1; then
+venv=$build/python-venv
+if ! "$venv/bin/python" -c 'import pip' 2>/dev/null && ! "$python3" -m venv --clear "$venv" >"$work/venv.log" 2>&1; then
   echo "skipped: $python3 makes no virtual environment: $(tail -1 "$work/venv.log"); launch/setup --python installs what it needs"
   exit 77
 fi
-python=$work/venv/bin/python
+python=$venv/bin/python
 if ! "$python" -m pip install -q --disable-pip-version-check -r "$source/python/requirements.txt" >"$work/pip.log" 2>&1; then
   echo "skipped: the packages of python/requirements.txt cannot be had: $(grep -i error "$work/pip.log" | tail -1)"
   exit 77
@@ -29,13 +31,16 @@ fi
 echo "-- a wheel, and what it is with nothing of this tree around it"
 choices=()
 if [ "${STARLING_WHOLE:-}" != 1 ]; then
-  cmake --install "$build" --prefix "$work/prefix" >/dev/null
-  choices=("--config-settings=build-dir=$build/python-wheel" "--config-settings=cmake.define.starling_DIR=$work/prefix/lib/cmake/starling"
+  prefix=$build/python-prefix
+  rm -rf "$prefix"
+  cmake --install "$build" --prefix "$prefix" >/dev/null
+  choices=("--config-settings=build-dir=$build/python-wheel" "--config-settings=cmake.define.starling_DIR=$prefix/lib/cmake/starling"
     "--config-settings=cmake.define.CMAKE_CXX_FLAGS_RELEASE=-O1")
 fi
 "$python" -m pip wheel -q --disable-pip-version-check --no-build-isolation --no-deps -w "$work/wheels" ${choices[@]+"${choices[@]}"} "$source" ||
   { echo "FAILED: no wheel" >&2; exit 1; }
-"$python" -m pip install -q --disable-pip-version-check "$work"/wheels/starling-*.whl
+"$python" -m pip uninstall -q -y starling 2>/dev/null
+"$python" -m pip install -q --disable-pip-version-check --no-deps "$work"/wheels/starling-*.whl
 cd "$work"
 "$python" - <<'PYTHON'
 import os, sys, starling
