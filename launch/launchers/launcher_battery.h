@@ -24,7 +24,7 @@ struct LauncherRig {
 /// Collects `count` exits, then looks whether another follows.
 inline std::vector<Exit> exits_of(LauncherRig& rig, std::size_t count) {
   std::vector<Exit> all;
-  for (int cycles = 0; cycles < 2000 && all.size() < count; ++cycles) {
+  for (int cycles = 0; cycles < 10'000 && all.size() < count; ++cycles) {
     for (Exit& exit : rig.launcher.reap()) all.push_back(std::move(exit));
     if (all.size() < count) rig.wait();
   }
