@@ -147,9 +147,11 @@ void HomeStep::look_for_turn() {
     const bool passed = s.home.passing.has_passed(spec.priority, view.order);
     const bool rounds = view.failed_rounds >= kRoundsBeforeTurn;
     if (now - view.submitted < kGangPatience && !rounds) continue;
-    if (!s.lossy() && (now - view.submitted < kPatience || most_here(spec) >= spec.gpus() ||
-                       may_shrink_to(s, spec, most_here(spec))))
-      continue;
+    if (!s.lossy()) {
+      if (now - view.submitted < kPatience) continue;
+      const std::uint32_t most = most_here(spec);
+      if (most >= spec.gpus() || may_shrink_to(s, spec, most)) continue;
+    }
     const Job& job = s.home.jobs.at(spec.id);
     if (job.stage() != Stage::waiting || job.turn_after > now) continue;
     if (oldest != nullptr && std::tie(spec.priority, oldest->submitted) <=
