@@ -8,7 +8,6 @@
 #include <tuple>
 
 #include "interference/models.h"
-#include "launch/experiment/prepare.h"
 #include "sim/bound/bound_problem.h"
 
 namespace starling {
@@ -24,10 +23,7 @@ std::string refuses_bound(const Experiment& experiment) {
 Result<double> pair_bound(const Experiment& experiment, const Inputs& inputs,
                           const RunPoint& point) {
   const Topology& topology = inputs.topologies[point.topology_index].front();
-  const auto jobs = prepare_jobs(inputs.workloads[point.workload_index],
-                                 experiment.workloads[point.workload_index],
-                                 experiment.topologies[point.topology_index], topology, point.load,
-                                 point.seed, experiment.physics);
+  const auto jobs = jobs_of(experiment, inputs, point);
   if (!jobs) return jobs.error();
   const auto physics = make_full_physics(topology, {0, experiment.contention, experiment.goodput});
   return dual_bound(bound_problem(topology, jobs.value(), *physics));

@@ -11,7 +11,7 @@ namespace starling {
 /// Why no bound can be had under the physics of the experiment, and what to write; empty: it can.
 [[nodiscard]] std::string refuses_bound(const Experiment& experiment);
 
-/// dual_bound() of the jobs of a run, in seconds. Errors as prepare_jobs().
+/// dual_bound() of the jobs of a run, in seconds. Errors as jobs_of().
 [[nodiscard]] Result<double> pair_bound(const Experiment& experiment, const Inputs& inputs,
                                         const RunPoint& point);
 /// The same of all points, each pair, topology and load once, on as many threads.

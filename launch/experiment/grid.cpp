@@ -194,6 +194,13 @@ Result<Inputs> open_inputs(const Experiment& experiment) {
   return inputs;
 }
 
+Result<Trace> jobs_of(const Experiment& experiment, const Inputs& inputs, const RunPoint& point) {
+  return prepare_jobs(
+      inputs.workloads[point.workload_index], experiment.workloads[point.workload_index],
+      experiment.topologies[point.topology_index], inputs.topologies[point.topology_index].front(),
+      point.load, point.seed, experiment.physics);
+}
+
 Result<std::vector<RunPoint>> expand(const Experiment& experiment, const Inputs& inputs) {
   if (Status good = check_size(experiment, inputs); !good) return good.error();
   std::vector<RunPoint> points;

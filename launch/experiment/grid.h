@@ -36,6 +36,9 @@ struct Inputs {
   std::vector<Trace> workloads;
 };
 [[nodiscard]] Result<Inputs> open_inputs(const Experiment& experiment);
+/// The jobs of a run, on inputs.topologies[point.topology_index]: prepare_jobs(), with its errors.
+[[nodiscard]] Result<Trace> jobs_of(const Experiment& experiment, const Inputs& inputs,
+                                    const RunPoint& point);
 
 /// All runs. Those of one pair follow one another, so that an interrupted experiment leaves whole
 /// pairs. Ids do not depend on names, labels or where files lie. `invalid`: more agents than

@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "launch/experiment/bounds.h"
-#include "launch/experiment/prepare.h"
 #include "launch/experiment/run_record.h"
 #include "launch/report/run_curves.h"
 #include "sim/summary.h"
@@ -55,10 +54,7 @@ Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoin
                const PolicyRegistry& policies, const RunFunction& run, const CurveLimits& limits,
                const fs::path& out) {
   const Topology& topology = inputs.topologies[point.topology_index].front();
-  const auto jobs = prepare_jobs(inputs.workloads[point.workload_index],
-                                 experiment.workloads[point.workload_index],
-                                 experiment.topologies[point.topology_index], topology, point.load,
-                                 point.seed, experiment.physics);
+  const auto jobs = jobs_of(experiment, inputs, point);
   if (!jobs) return jobs.error();
   auto result = run(topology, jobs.value(), policies, sim_options(experiment, point, topology));
   if (!result) return result.error();

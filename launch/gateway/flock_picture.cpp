@@ -8,6 +8,7 @@
 #include <span>
 
 #include "base/hash.h"
+#include "launch/jobs/agent_json.h"
 #include "launch/jobs/job_dates.h"
 #include "launch/jobs/job_table.h"
 
@@ -22,11 +23,6 @@ nlohmann::json agent_numbers(const std::vector<AgentId>& agents) {
   return list;
 }
 
-nlohmann::json speed_json(const SpeedHealth& speed) {
-  return {{"model", speed.model},   {"observed", speed.observed},   {"refused", speed.refused},
-          {"drifts", speed.drifts}, {"fallbacks", speed.fallbacks}, {"trouble", speed.trouble}};
-}
-
 nlohmann::json server_names(const Topology& topology, const std::vector<ServerId>& servers) {
   nlohmann::json list = nlohmann::json::array();
   for (const ServerId server : servers)
@@ -34,39 +30,12 @@ nlohmann::json server_names(const Topology& topology, const std::vector<ServerId
   return list;
 }
 
-nlohmann::json agent_json(const FlockPicture& picture, const AgentStatus& a) {
-  nlohmann::json bad = nlohmann::json::array();
-  for (const GpuId gpu : a.sick_gpus) bad.push_back(gpu.value);
-  return {{"agent", a.agent.value},
-          {"host", picture.host_of(a.agent)},
-          {"epoch", a.fence.epoch.value},
-          {"gpus", a.gpus},
-          {"free", a.free},
-          {"quarantined", a.quarantined},
-          {"drained", a.drained},
-          {"waiting", a.waiting},
-          {"running", a.running},
-          {"accepted", a.accepted},
-          {"finished", a.finished},
-          {"failed", a.failed},
-          {"forwards", a.forwards},
-          {"cross_partition_gangs", a.cross_partition_gangs},
-          {"preemptions", a.preemptions},
-          {"resizes", a.resizes},
-          {"decisions", a.decisions},
-          {"decision_p50_us", a.decision_p50_us},
-          {"decision_p99_us", a.decision_p99_us},
-          {"messages", a.messages},
-          {"refused_frames", a.refused_frames},
-          {"suspected", a.suspected},
-          {"cut_off", a.cut_off},
-          {"patience", a.patience},
-          {"protocol", a.protocol},
-          {"other_topology", a.foreign},
-          {"troubles", a.troubles},
-          {"speed", speed_json(a.speed)},
-          {"drained_servers", server_names(*picture.topology, a.drained_servers)},
-          {"bad_gpus", bad}};
+nlohmann::json shown_agent(const FlockPicture& picture, const AgentStatus& agent) {
+  nlohmann::json shown = agent_json(agent);
+  shown["host"] = picture.host_of(agent.agent);
+  shown["troubles"] = agent.troubles;
+  shown["drained_servers"] = server_names(*picture.topology, agent.drained_servers);
+  return shown;
 }
 
 }  // namespace
@@ -94,7 +63,7 @@ nlohmann::json job_json(const FlockPicture& picture, const JobState& state, bool
 
 nlohmann::json agents_json(const FlockPicture& picture) {
   nlohmann::json list = nlohmann::json::array();
-  for (const AgentStatus& a : picture.agents) list.push_back(agent_json(picture, a));
+  for (const AgentStatus& a : picture.agents) list.push_back(shown_agent(picture, a));
   return {{"as_of", picture_date(picture)},
           {"silent", agent_numbers(picture.silent)},
           {"troubles", picture.troubles},

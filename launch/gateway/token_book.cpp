@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/secret_file.h"
 #include "base/visible.h"
+#include "launch/system/dates.h"
 #include "launch/system/files.h"
 #include "launch/system/json_fields.h"
 #include "launch/system/text.h"
@@ -189,25 +190,9 @@ std::optional<Caller> TokenBook::caller(std::string_view token, Date now) const 
 std::optional<std::chrono::seconds> parse_lifetime(std::string_view text) {
   if (text.size() < 2) return std::nullopt;
   const auto n = parse_whole(text.substr(0, text.size() - 1));
-  std::uint64_t unit = 0;
-  switch (text.back()) {
-    case 's':
-      unit = 1;
-      break;
-    case 'm':
-      unit = 60;
-      break;
-    case 'h':
-      unit = 3600;
-      break;
-    case 'd':
-      unit = 86'400;
-      break;
-    default:
-      return std::nullopt;
-  }
+  const std::uint64_t unit = unit_seconds(text.back());
   constexpr std::uint64_t kMost = 3653ULL * 86'400;
-  if (!n || *n == 0 || *n > kMost / unit) return std::nullopt;
+  if (!n || unit == 0 || *n == 0 || *n > kMost / unit) return std::nullopt;
   return std::chrono::seconds(static_cast<std::int64_t>(*n * unit));
 }
 

@@ -40,23 +40,7 @@ std::string date_json(const std::optional<Date>& date) {
 std::optional<Date> parse_date(const std::string& text, Date now) {
   if (text.size() > 1) {
     const auto n = parse_decimal(text.substr(0, text.size() - 1));
-    double unit = 0;
-    switch (text.back()) {
-      case 's':
-        unit = 1;
-        break;
-      case 'm':
-        unit = 60;
-        break;
-      case 'h':
-        unit = 3600;
-        break;
-      case 'd':
-        unit = 86'400;
-        break;
-      default:
-        break;
-    }
+    const auto unit = static_cast<double>(unit_seconds(text.back()));
     if (n && unit > 0 && *n >= 0 && *n * unit < 1e9)
       return now -
              std::chrono::duration_cast<Date::duration>(std::chrono::duration<double>(*n * unit));

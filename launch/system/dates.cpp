@@ -13,4 +13,19 @@ std::string formatted(Date date, const char* format, Zone zone) {
   return {text, std::strftime(text, sizeof text, format, &tm)};
 }
 
+std::uint64_t unit_seconds(char unit) noexcept {
+  switch (unit) {
+    case 's':
+      return 1;
+    case 'm':
+      return 60;
+    case 'h':
+      return 3600;
+    case 'd':
+      return 86'400;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace starling

@@ -14,6 +14,7 @@
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
 #include "launch/hosts/keeper.h"
+#include "launch/jobs/agent_json.h"
 #include "launch/system/signals.h"
 #include "launch/system/text.h"
 
@@ -109,43 +110,12 @@ std::string as_json(const std::vector<AgentStatus>& agents, const std::vector<Ag
                     const FlockClient& flock, const std::vector<std::string>& troubles) {
   nlohmann::json list = nlohmann::json::array();
   for (const AgentStatus& a : agents) {
-    list.push_back({{"agent", a.agent.value},
-                    {"host", host_name(flock, a)},
-                    {"epoch", a.fence.epoch.value},
-                    {"gpus", a.gpus},
-                    {"free", a.free},
-                    {"quarantined", a.quarantined},
-                    {"waiting", a.waiting},
-                    {"running", a.running},
-                    {"accepted", a.accepted},
-                    {"finished", a.finished},
-                    {"failed", a.failed},
-                    {"forwards", a.forwards},
-                    {"cross_partition_gangs", a.cross_partition_gangs},
-                    {"preemptions", a.preemptions},
-                    {"resizes", a.resizes},
-                    {"decisions", a.decisions},
-                    {"decision_p50_us", a.decision_p50_us},
-                    {"decision_p99_us", a.decision_p99_us},
-                    {"refused_frames", a.refused_frames},
-                    {"messages", a.messages},
-                    {"suspected", a.suspected},
-                    {"cut_off", a.cut_off},
-                    {"patience", a.patience},
-                    {"protocol", a.protocol},
-                    {"drained", a.drained},
-                    {"other_topology", a.foreign},
-                    {"resting", a.resting},
-                    {"avoided", a.troubles},
-                    {"speed",
-                     {{"model", a.speed.model},
-                      {"observed", a.speed.observed},
-                      {"refused", a.speed.refused},
-                      {"drifts", a.speed.drifts},
-                      {"fallbacks", a.speed.fallbacks},
-                      {"trouble", a.speed.trouble}}},
-                    {"drained_servers", numbers(a.drained_servers)},
-                    {"bad_gpus", numbers(a.sick_gpus)}});
+    nlohmann::json shown = agent_json(a);
+    shown["host"] = host_name(flock, a);
+    shown["resting"] = a.resting;
+    shown["avoided"] = a.troubles;
+    shown["drained_servers"] = numbers(a.drained_servers);
+    list.push_back(std::move(shown));
   }
   return nlohmann::json{
              {"schema", 1}, {"silent", numbers(silent)}, {"agents", list}, {"troubles", troubles}}
