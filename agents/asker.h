@@ -9,7 +9,7 @@
 namespace starling {
 
 /// The person behind a client's key, as the flock knows them and the transport has proven; of other
-/// nodes it says nothing. Without a user: whoever has the key of a flock that names no users, or the
+/// nodes it says nothing. Without a user: those with the key of a flock that names no users, or the
 /// one who brought it up. They are operators, and their jobs run as the executors' own user.
 struct Asker {
   std::string user;
@@ -18,7 +18,7 @@ struct Asker {
 };
 
 /// Makes a job that `by` submits that of the user behind the key, whatever it said: it will run as
-/// that user. Only who is root may submit for others, as it could become them anyway. `only_user`:
+/// that user. Only root may submit for others, as it could become them anyway. `only_user`:
 /// the one that the executors can run jobs as; empty: any user. `invalid` says why none may.
 [[nodiscard]] Status sign(JobSpec& spec, const Asker& by, const std::string& only_user);
 

@@ -45,8 +45,8 @@ struct Timers {
 };
 // clang-format on
 
-/// Who has been silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran after
-/// `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be `late`.
+/// A node that was silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran
+/// after `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be `late`.
 /// 376 s by default.
 [[nodiscard]] constexpr Duration lost_after(const Timers& t) {
   if (t.orphan == Duration::max()) return Duration::max();

@@ -36,7 +36,7 @@ constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 5;
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
   unknown = 0, fenced, conflict, expired, invalid, busy, not_ready, never_fits, cancelled,
-  denied  ///< whoever asks may not
+  denied  ///< the one who asks may not
 };
 [[nodiscard]] const char* name_of(Refusal refusal) noexcept;
 
@@ -203,7 +203,7 @@ struct Offer {
 struct NoOffer { AttemptId attempt; PartitionId partition; std::string reason; };
 struct Reserve {
   AttemptId attempt; Fence fence; Placement gpus; std::uint32_t hold_ms = 0; Demand each = {};
-  std::vector<AttemptId> beside = {};  ///< since protocol 4: tenants, as offered, whom it will share some of these with
+  std::vector<AttemptId> beside = {};  ///< since protocol 4: tenants, as offered, that it will share some of these with
 };
 struct Reserved { AttemptId attempt; PartitionId partition; };
 struct ReserveRefused { AttemptId attempt; PartitionId partition; Refusal why = Refusal::unknown; };
@@ -263,8 +263,8 @@ struct ProbeResult { NodeId node; bool reached = false; };
 struct GpuHealth { std::uint64_t version = 0; Placement sick; };
 struct GpuHealthSeen { std::uint64_t version = 0; };
 /// An operator: nothing new is placed on the server from now on, or again. `evict`: what runs there is requeued.
-/// Of two words about one server that with the higher version counts; 0: whoever says it does not count them. `denied`:
-/// who says it is no operator.
+/// Of two words about one server that with the higher version counts; 0: its sender does not count them.
+/// `denied`: its sender is no operator.
 struct SetDrain { ServerId server; bool drained = false, evict = false; std::uint64_t version = 0; };
 /// Answer, once it is durable. `attempts` still hold GPUs there. `invalid`: the server is of another partition;
 /// `expired`: another word with this version or a higher one has been heard. `version`: the highest heard.
@@ -274,8 +274,8 @@ struct DrainState {
 };
 
 // --- Since protocol 3 ------------------------------------------------------------------------------
-/// A client asks for a page of what an attempt has printed on a server: the owner of that partition, who passes it on to
-/// the executor with `client` set. It is not remembered; who gets no answer asks again.
+/// A client asks for a page of what an attempt has printed on a server: the owner of that partition, which passes it on
+/// to the executor with `client` set. It is not remembered; a client that gets no answer asks again.
 struct ReadOutput {
   AttemptId attempt; ServerId server; NodeId client;
   std::uint64_t file = 0;      ///< from an earlier page; 0: from the beginning of what there is
@@ -296,7 +296,7 @@ struct OutputPage {
 
 // --- Since protocol 4 ------------------------------------------------------------------------------
 /// What the sender knows of partitions, its own and others, where a flock is too large for everybody to
-/// tell everybody. Of each the newest version wins, whoever says it; nothing safe depends on it, and the
+/// tell everybody. Of each the newest version wins, whichever agent says it; nothing safe depends on it, and the
 /// epoch of another's counts for nothing.
 struct Digests {
   struct Word {
@@ -335,8 +335,8 @@ struct Message : MessageKinds {
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, MessageKinds>, Digests>);
   return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : 4;
 }
-/// The oldest version in which the message may be said at all: who leaves out that a job is to run otherwise than it
-/// asks makes it run wrongly.
+/// The oldest version in which the message may be said at all: a node that leaves out that a job is to run otherwise
+/// than it asks makes it run wrongly.
 [[nodiscard]] std::uint16_t least_protocol_of(const Message& message) noexcept;
 /// Since when attempts have allocations.
 constexpr std::uint16_t kAllocationProtocol = 4;

@@ -15,7 +15,7 @@ namespace starling {
 // A table of structs, mostly one row each:
 // clang-format off
 // What must survive a crash, and nothing else. Replaying a journal's records in order gives the
-// durable part of the memory state. Who writes which when: docs/architecture.md, Every record;
+// durable part of the memory state. What is written when: docs/architecture.md, Every record;
 // before what is said: docs/protocol.md.
 
 struct LifeBegan { Incarnation incarnation; Epoch epoch; };               ///< first record of each life
@@ -80,7 +80,7 @@ struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< b
 /// `bytes`: what the chunk counts for; `at`: a calendar's, below zero where there is none; `came`: those of `jobs` that
 /// another home had given away, and so may offer again until it has heard the answer.
 struct JobsArchived { std::uint64_t chunk = 0, bytes = 0; Duration at{-1}; std::vector<JobId> jobs, came; };
-struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for who is owed an answer
+struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for peers that are owed an answer
 struct OffersOwed { std::vector<JobId> jobs; };           ///< over and forgotten, and perhaps still on offer somewhere
 struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; they are offered no more
 /// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.

@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// How a daemon's process ended, as far as whoever keeps it needs to know.
+/// How a daemon's process ended, as far as its keeper needs to know.
 enum class DaemonEnd : std::uint8_t {
   well,     ///< with status 0
   refused,  ///< its configuration or its journal; or its state is another process's for a moment
@@ -20,13 +20,13 @@ enum class DaemonEnd : std::uint8_t {
 
 struct SupervisionRules {
   Duration first_pause = std::chrono::milliseconds(200), longest_pause = std::chrono::seconds(30);
-  /// Who has been up for so long is as good as new.
+  /// A daemon that has been up for so long is as good as new.
   Duration settled = std::chrono::seconds(20);
   /// After so many ends in a row it counts as away: nothing waits for it any more.
   std::uint32_t away_after = 3;
   /// After so many refusals in a row it is refused for good: tried after the longest pause alone.
   std::uint32_t refused_after = 5;
-  bool restart = true;  ///< false: whoever ends stays away
+  bool restart = true;  ///< false: one that ends stays away
 };
 
 /// One daemon, for its keeper and for display.
@@ -44,14 +44,14 @@ struct Supervised {
   std::string note;  ///< how it ended last, for people; empty once it has settled again
 };
 
-/// Whoever is due is started now.
+/// Each that is due is started now.
 struct SupervisionTick {};
 struct DaemonEnded {
   std::size_t who = 0;
   DaemonEnd how = DaemonEnd::broken;
   std::string what;  ///< "ended with exit code 2: ..." or why it could not be started
 };
-/// Whether it is to run. Who is not and runs is left alone; it ends by itself.
+/// Whether it is to run. One that is not and runs is left alone; it ends by itself.
 struct DaemonWanted {
   std::size_t who = 0;
   bool wanted = true;

@@ -49,10 +49,10 @@ enum class Bug : std::uint8_t {
   lease_from_answer,            ///< a lease is counted from when etcd's answer came
   read_without_renewing,        ///< a takeover reads its journal longer than its lease runs
   here_not_renumbered,          ///< an executor's journal keeps old numbers where servers changed
-  gone_host_keeps_partitions,   ///< who has left is to serve what he served
+  gone_host_keeps_partitions,   ///< an agent that has left is to serve what it served
   old_key_heard,                ///< a key that was exchanged still is its node's
   launched_as_asked,            ///< an executor is not told how an attempt is to run
-  hold_on_full_gpu,             ///< a gang may hold a GPU that is full, whoever is there
+  hold_on_full_gpu,             ///< a gang may hold a GPU that is full
   memory_stops_agent  ///< what a policy has learned, and no version can read, ends its agent
 };
 

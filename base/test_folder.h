@@ -11,7 +11,7 @@ namespace starling {
 
 /// For tests: a new folder that goes away with the object.
 struct TestFolder {
-  /// `name` is part of its own name, for who finds it left behind.
+  /// `name` is part of its own name, for those who find it left behind.
   explicit TestFolder(const std::string& name, const std::filesystem::path& parent =
                                                    std::filesystem::temp_directory_path()) {
     std::string own = (parent / ("starling-" + name + "-XXXXXX")).string();

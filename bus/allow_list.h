@@ -23,7 +23,7 @@ struct NodeSeat {
 [[nodiscard]] std::string text_of(NodeSeat place);
 [[nodiscard]] std::optional<NodeSeat> place_in(std::string_view text);
 
-/// Raw public keys of all members (32 bytes), and the user as whom each is let in: "12#KEY".
+/// Raw public keys of all members (32 bytes), and the user that each is let in as: "12#KEY".
 [[nodiscard]] std::map<std::string, std::string> allow_list(const Flock& flock);
 /// The place of such a user, if the flock still knows that key as its own.
 [[nodiscard]] std::optional<NodeSeat> place_of_user(std::string_view user, const Flock& flock);

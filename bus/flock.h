@@ -16,8 +16,8 @@ namespace starling {
 /// Where a node may be, and how it proves that it is it.
 struct SeatAddress {
   std::string address, public_key;  ///< as in Member
-  /// Further keys that are its own while its key is exchanged (docs/security.md): who has one is
-  /// let in as this seat. It is not expected to have one where it is called.
+  /// Further keys that are its own while its key is exchanged (docs/security.md): a peer with one
+  /// is let in as this seat. It is not expected to have one where it is called.
   std::vector<std::string> also = {};
   friend bool operator==(const SeatAddress&, const SeatAddress&) = default;
 };
@@ -35,7 +35,7 @@ struct Member {
   /// clients.
   std::vector<SeatAddress> standby = {};
   std::vector<std::string> also = {};  ///< of seat 0, as in SeatAddress
-  Asker holder = {};                   ///< of clients: who has its key
+  Asker holder = {};                   ///< of clients: the user who has its key
   friend bool operator==(const Member&, const Member&) = default;
 
   [[nodiscard]] std::uint32_t seats() const {

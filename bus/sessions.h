@@ -6,7 +6,7 @@
 
 namespace starling {
 
-/// The member as whom `node` takes part; end() for none.
+/// The member that `node` takes part as; end() for none.
 [[nodiscard]] inline Flock::const_iterator member_for(const Flock& flock, NodeId node) {
   if (session_of(node) >= kSessions) return flock.end();
   return flock.find(place_of(node));

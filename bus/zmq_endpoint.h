@@ -65,9 +65,9 @@ class ZmqEndpoint final : public Endpoint {
   [[nodiscard]] const std::string& address() const noexcept;
   /// Seat 0 of `node` is to be found at another address from now on.
   void moved(NodeId node, std::string address);
-  /// From here on the flock is this one, and these are this node's keys: who is no longer in it is
-  /// heard no more, also over connections that are there; what has another key or address is
-  /// connected to anew; with other keys of its own it listens anew. What is on its way meanwhile
+  /// From here on the flock is this one, and these are this node's keys: a node that is no longer
+  /// in it is heard no more, also over connections that are there; what has another key or address
+  /// is connected to anew; with other keys of its own it listens anew. What is on its way meanwhile
   /// may be lost. On an error it stays as it was, unless its address is taken: then it listens
   /// nowhere.
   [[nodiscard]] Status renew(Flock flock, const std::optional<KeyPair>& keys);

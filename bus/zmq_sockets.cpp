@@ -40,7 +40,7 @@ constexpr Duration kShortPause = std::chrono::milliseconds(100);
 // What encryption adds to a frame (33 bytes), with room to spare.
 constexpr std::int64_t kEnvelope = 64;
 
-/// "session/7/..." of a fresh key nobody can guess.
+/// "session/7/..." of a fresh key, which cannot be guessed.
 std::string session_name(std::uint32_t session) {
   const Result<KeyPair> random = generate_keys();
   return std::string(kSessionName) + std::to_string(session) + "/" +
@@ -79,7 +79,7 @@ void ZmqEndpoint::Sockets::prepare(zmq::socket_t& s) const {
   s.set(zmq::sockopt::immediate, true);  // no queue before there is a connection, none after it
   s.set(zmq::sockopt::handshake_ivl, 2000);
   // A host that vanished is noticed by the kernel, and its queue dropped. Heartbeats of libzmq
-  // would notice, too, but abort the process where a connection breaks whose frames nobody reads.
+  // would notice, too, but abort the process where a connection breaks whose frames are not read.
   s.set(zmq::sockopt::tcp_keepalive, 1);
   s.set(zmq::sockopt::tcp_keepalive_idle, kVanished_s / 3);
   s.set(zmq::sockopt::tcp_keepalive_intvl, kVanished_s / 3);
@@ -168,7 +168,7 @@ ZmqEndpoint::Sockets::Peer* ZmqEndpoint::Sockets::dealer(NodeSeat to, const Seat
   prepare(s);
   s.set(zmq::sockopt::ipv6, true);
   s.set(zmq::sockopt::reconnect_ivl, 100);
-  // A caller may have to wait for a seat that nobody has taken yet.
+  // A caller may have to wait for a seat that no agent has taken yet.
   s.set(zmq::sockopt::reconnect_ivl_max, router ? 5000 : 500);
   if (options.keys) {
     s.set(zmq::sockopt::curve_serverkey, seat.public_key);

@@ -44,7 +44,7 @@ struct ZmqEndpoint::Sockets {
   Peer* dealer(NodeSeat to, const SeatAddress& seat);
   /// Takes one message of any number of parts; true if it was [sender's route][one frame].
   bool take(zmq::socket_t& s, bool routed, bool& any);
-  /// Who sent `payload`: proven by its key, or without keys merely claimed by its route.
+  /// The sender of `payload`: proven by its key, or without keys merely claimed by its route.
   std::optional<NodeSeat> sender() const;
   Delivery delivery(NodeSeat from);
   std::optional<Delivery> next();

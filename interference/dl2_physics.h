@@ -25,11 +25,11 @@ struct Dl2Host {
 /// however many there are. At least one worker and one server.
 [[nodiscard]] double dl2_steps_per_s(const Dl2Model& model, std::span<const Dl2Host> hosts);
 
-/// `--physics dl2`: a job of one of those models runs by that form, alone, whoever is beside it; its
-/// parameter servers lie on the hosts of its workers, as evenly as may be. Best is the number of hosts,
-/// of as many GPUs as the largest server has, that makes it fastest. Other models run as in a trace
-/// and scale linearly. A start takes kDl2StartS, which is ours: DL2 changes sizes without a restart.
-/// `topology` outlives it.
+/// `--physics dl2`: a job of one of those models runs by that form, alone, whatever is beside it;
+/// its parameter servers lie on the hosts of its workers, as evenly as may be. Best is the number
+/// of hosts, of as many GPUs as the largest server has, that makes it fastest. Other models run as
+/// in a trace and scale linearly. A start takes kDl2StartS, which is ours: DL2 changes sizes
+/// without a restart. `topology` outlives it.
 [[nodiscard]] std::unique_ptr<Physics> make_dl2_physics(const Topology& topology);
 constexpr double kDl2StartS = 10;
 

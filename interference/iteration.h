@@ -55,7 +55,7 @@ struct NetworkShare {
 /// Within a scale-up domain a gang's exchange runs at the domain's speed of each GPU, as on an
 /// island: the ring is bound by its slowest link (Patarasuk and Yuan 2009), and domains are built
 /// so that GPUs do not share links (NVLink switches do not block; slices of a torus have their own
-/// rings), so gangs of one domain do not slow one another. Who leaves a domain does so through the
+/// rings), so gangs of one domain do not slow one another. A gang leaves its domain through the
 /// NICs of all its servers in it, as collectives in steps do (reduce within, exchange across), so
 /// what crosses is bound by their sum and not by one NIC.
 ///

@@ -64,7 +64,7 @@ struct SpeedSample {
 };
 
 /// How fast would this job run there, beside those? What a policy may ask; it never sees Physics.
-/// `Speed::uncertainty` says how little is known of this placement: who explores asks for that.
+/// `Speed::uncertainty` says how little is known of this placement: explorers ask for that.
 /// Pure but for observe(). Deterministic: equal questions, equal answers as long as version() is
 /// the same.
 class SpeedModel {

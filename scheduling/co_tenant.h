@@ -11,7 +11,7 @@ struct CoTenant {
   JobId job;
   Placement gpus;    ///< on which it is alone, ascending, in whole workers of the gang
   double speed = 1;  ///< of the gang there, as a part of that alone there; in (0, 1]
-  double loss = 0;   ///< GPU speeds that those who run there lose
+  double loss = 0;   ///< GPU speeds that the jobs there lose
 };
 
 }  // namespace starling

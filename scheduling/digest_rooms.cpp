@@ -19,7 +19,7 @@ Demand best_of(const Topology& topology, IndexRange servers, GpuTypeId type) {
   return best;
 }
 
-/// All of them, with nobody on them.
+/// All of them, with no job on them.
 std::vector<ServerRoom> empty_servers(const Topology& topology, IndexRange servers) {
   std::vector<ServerRoom> rooms;
   for (std::uint32_t s = servers.first; s < servers.last; ++s) {

@@ -59,7 +59,7 @@ std::optional<ServerId> best_among(const Occupancy& gpus, std::span<const Server
   return best;
 }
 
-/// GPUs of the server that such a job can have when nobody is there.
+/// GPUs of the server that such a job can have when no other is there.
 std::uint32_t most_of(const Topology& topology, ServerId server, Demand each) {
   const Server& it = topology.server(server);
   return std::min(it.gpus.size(), Occupancy::room_of(it, each));
@@ -87,7 +87,7 @@ std::vector<ServerId> allowed_servers(const Occupancy& gpus, const JobSpec& job)
   return servers;
 }
 
-/// [k]: servers of which such a job could have k GPUs if nobody were there.
+/// [k]: servers of which such a job could have k GPUs if no other were there.
 std::vector<std::uint32_t> sizes_among(const Topology& topology, std::span<const ServerId> servers,
                                        Demand each) {
   std::vector<std::uint32_t> sizes(1);
@@ -124,7 +124,7 @@ Shape shape_among(const Topology& topology, std::span<const ServerId> servers, D
 }
 
 /// Some number of wholly free servers of the commonest size and, on one more, the rest would hold
-/// the gang, if nobody were on them. `sizes`: servers by their GPUs.
+/// the gang, if no job were on them. `sizes`: servers by their GPUs.
 bool whole_ones_hold(std::span<const std::uint32_t> sizes, const Shape& shape, std::uint32_t count,
                      std::uint32_t gpus_per_worker) {
   const std::uint32_t each = usable(shape.server, gpus_per_worker);

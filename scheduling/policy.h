@@ -94,7 +94,7 @@ class RunningIndex;
 class WaitingChanges;
 struct Feedback;
 
-/// Who may look at what: one partition, its jobs, hints about the others, and a speed model.
+/// What a policy may look at: one partition, its jobs, hints on the others, and a speed model.
 struct View {
   const Topology& topology;
   const Occupancy& gpus;             ///< the partition; what decide() may place on at once
@@ -115,7 +115,7 @@ struct View {
 };
 
 // `allocation`: how it runs on them; its `workers` are those that the GPUs make, or 0, or those of
-// a gang over partitions. As it asks, where who takes part speaks a protocol without allocations.
+// a gang over partitions. As it asks, where an agent takes part whose protocol has no allocations.
 struct Start {
   JobId job;
   Placement placement;
@@ -162,7 +162,7 @@ enum class LengthSource : std::uint8_t {
   truth,              ///< it foresees all (policies/foresight.h)
 };
 
-/// What a policy is and needs: what the engine must give it, and whom it may be compared with.
+/// What a policy is and needs: what the engine must give it, and what it may be compared with.
 struct PolicyFacts {
   std::string_view name;
   std::string_view summary;  ///< one line for people
@@ -186,7 +186,7 @@ struct PolicyFacts {
   return facts.shares_gpus && speeds_vary ? 2 : 1;
 }
 
-/// Decides who runs where and when, for one partition. Deterministic: same calls, same answers.
+/// Decides which jobs of a partition run where and when. Deterministic: same calls, same answers.
 /// The core checks every decision against its ledger, so a wrong one costs quality, never safety.
 class Policy {
  public:
@@ -203,8 +203,8 @@ class Policy {
   /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,
                                         std::uint32_t gpus_per_worker, Demand each);
-  /// Who could share GPUs with a gang that spans partitions: jobs of this home that run here, at most
-  /// `most`, those first that cost least. `gang`: as far as its home has told. None: no job.
+  /// What could share GPUs with a gang that spans partitions: jobs of this home that run here, at
+  /// most `most`, those first that cost least. `gang`: as far as its home has told. None: no job.
   [[nodiscard]] virtual std::vector<CoTenant> co_tenants(const View&, const JobSpec& /*gang*/,
                                                          std::size_t /*most*/) {
     return {};
@@ -231,7 +231,7 @@ class Policy {
   // given another's, decides worse for a while and nothing else.
 
   /// What it has learned, within kMostPolicyMemory; empty: it learns nothing. Instants are written
-  /// as distances from `origin`, which is the same instant for all who read it.
+  /// as distances from `origin`, which is the same instant for all that read it.
   [[nodiscard]] virtual std::vector<std::byte> save(Instant /*origin*/) const { return {}; }
   /// Takes that up again, before the first decide(). `invalid` says what is wrong with the bytes;
   /// then nothing has changed.

@@ -13,7 +13,7 @@
 namespace starling {
 
 /// The running jobs of a home by the time at which their estimates say that they end, for policies
-/// that ask who ends first or last: they pay for the jobs that they look at, not for all that run.
+/// that ask which ends first or last: they pay for the jobs that they look at, not for all of them.
 class RunningIndex {
  public:
   struct End {

@@ -9,7 +9,7 @@
 namespace starling {
 
 /// What has come to a list of waiting jobs, and what has left it elsewhere than at its front: so
-/// that who has read the list before need not compare all of it. The last two hundred are kept.
+/// that a reader of the list before need not compare all of it. The last two hundred are kept.
 class WaitingChanges {
  public:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};

@@ -9,7 +9,7 @@
 namespace starling {
 
 enum class PhysicsKind : std::uint8_t { trace, full, measured, dl2 };
-/// Who has what of the links between switches: each server an even part, whatever others send;
+/// What each has of the links between switches: each server an even part, whatever others send;
 /// gangs as flows; those with the phases of their iterations (interference/flows/coupled_gangs.h).
 enum class NetworkKind : std::uint8_t { even, flows, phases };
 

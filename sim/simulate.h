@@ -42,7 +42,7 @@ struct DurationKnowledge {
 struct SimOptions {
   std::string policy = "fifo";
   std::uint32_t agents = 1;
-  std::uint32_t clients = 1;  ///< who submit the trace, in turn
+  std::uint32_t clients = 1;  ///< that submit the trace, in turn
   std::uint32_t servers_per_executor = 8;
   std::uint64_t seed = 1;
   PhysicsKind physics = PhysicsKind::trace;

@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// Which members of a set changed last, for those who follow it at a cost that goes with what
-/// changed. A ring remembers the newest; who has fallen further behind compares everything.
+/// Which members of a set changed last, for those that follow it at a cost that goes with what
+/// changed. A ring remembers the newest; one that has fallen further behind compares everything.
 ///
 /// A copy has a life of its own: it remembers nothing, and no mark of the original is one of it.
 class ChangeLog {

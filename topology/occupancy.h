@@ -81,7 +81,7 @@ class Occupancy {
   /// The lowest server from `from` on with exactly, or with at least one of, so many free GPUs.
   [[nodiscard]] std::optional<ServerId> with_free(std::uint32_t free, ServerId from) const;
   [[nodiscard]] std::optional<ServerId> with_any_free(ServerId from) const;
-  /// [k]: servers of k GPUs, whoever is on them.
+  /// [k]: servers of k GPUs, free or not.
   [[nodiscard]] std::span<const std::uint32_t> sizes() const noexcept { return sizes_; }
   /// The most free GPUs that any one server has.
   [[nodiscard]] std::uint32_t largest_free_server() const noexcept;

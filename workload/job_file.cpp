@@ -208,7 +208,7 @@ JobSpec read_job(const YAML::Node& node, const Limits& limits) {
     read_run_key(key, entry.second, spec.run);
   }
   if (spec.command.empty() && !seen.contains("duration_s")) {
-    // A quote that nobody closes takes the keys after it along, and YAML's reader says nothing.
+    // A quote that is not closed takes the keys after it along, and YAML's reader says nothing.
     const bool open_quote = spec.name.find(": ") != std::string::npos;
     throw Mistake{node.Mark(),
                   "the job has nothing to do; give it a command, or a duration_s to emulate" +

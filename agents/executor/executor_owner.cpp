@@ -99,7 +99,7 @@ Instant ExecutorStep::said_at_the_latest() const {
   return std::min(now, later(std::max(s.born, s.heard_by_owner), s.config.timers.late));
 }
 
-/// Somebody could have been told of its end: the owner, and the home by the owner.
+/// The owner could have been told of its end, and the home by the owner.
 Instant ExecutorStep::wanted(const Run& run) const {
   const Instant heard = std::max(run.since, s.heard_by_owner);
   return run.token > 0 ? std::min(heard, run.confirmed_at) : heard;
@@ -138,7 +138,7 @@ void ExecutorStep::sweep() {
 
 void ExecutorStep::receive(const Received& event) {
   if (event.from != owner()) {
-    // Somebody asks for the owner's sake whether this node lives.
+    // Another agent asks for the owner's sake whether this node lives.
     const auto* ping = std::get_if<Ping>(&event.message);
     if (ping != nullptr && s.config.protocol >= 2 && event.from.value < kFirstExecutor) {
       out.send.push_back({event.from, pong(*ping)});

@@ -91,7 +91,7 @@ void ExecutorStep::on(const Launch& launch) {
   if (s.unheard >= kUnheardEnds || s.forgotten.full_of_young(now - kYoung)) {
     return tell(LaunchResult{launch.attempt, false, "too many attempts have ended here lately"});
   }
-  // It may have waited here while nobody ran this executor. The owner counts from when it heard us
+  // It may have waited here while this executor was down. The owner counts from when it heard us
   // last, and leaves `late` for frames on their way; what it still wants it says again.
   Run run;
   run.since = said_at_the_latest();

@@ -75,7 +75,7 @@ class Ledger {
   void releasing(AttemptId attempt);
   void set_home(AttemptId attempt, AgentId home) { holds_.at(attempt).home = home; }
   /// Ends the hold, if there is one, and refuses `attempt` from now on. `served` is kept for those
-  /// who ask again. `durable`: the journal says so, too.
+  /// that ask again. `durable`: the journal says so, too.
   void release(AttemptId attempt, Duration served, Instant now = {}, bool durable = false);
   /// Ends the hold without a trace: no home can ask for it again.
   void forget(AttemptId attempt);
@@ -120,7 +120,7 @@ class Ledger {
 
  private:
   [[nodiscard]] bool well_formed(const Placement& gpus) const;
-  /// `beside`: who alone may be on the GPUs already; none: anybody.
+  /// `beside`: the jobs that may be on the GPUs already; none: any.
   using Expected = std::optional<std::span<const AttemptId>>;
   [[nodiscard]] std::optional<Refusal> why_not(AttemptId attempt, const Placement& gpus,
                                                Demand each, Expected beside) const;

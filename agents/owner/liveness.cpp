@@ -61,7 +61,7 @@ bool FlockStep::reachable(const Watch& watch) const {
   return now - watch.last_heard <= s.config.timers.heartbeat * kSilentBeats + watch.lag;
 }
 
-/// Longer than reachable(): to think ill of somebody takes more than not to rely on him.
+/// Longer than reachable(): to suspect a node takes more than not to rely on it.
 bool FlockStep::silent(const Watch& watch) const {
   const Duration patience = s.config.timers.heartbeat * kSilentBeats * s.flock.health.factor();
   return s.lossy() && now - watch.last_heard > patience + watch.lag;
@@ -86,7 +86,7 @@ void FlockStep::ask_about(NodeId node, Watch& watch) {
 void FlockStep::judge(NodeId node, Watch& watch) {
   const Duration beat = s.config.timers.heartbeat;
   if (!silent(watch)) return;
-  // Old executors answer nobody but their owner.
+  // Old executors answer their owner alone.
   const bool answers = node.value < kFirstExecutor || watch.protocol >= 2;
   if (watch.asked == kNever) {
     watch.standing = Standing::silent;
@@ -104,7 +104,7 @@ void FlockStep::judge(NodeId node, Watch& watch) {
 }
 
 /// Silence counts only while this agent listens: what arrived while it could not run a cycle has
-/// been read by now, what was lost meanwhile is nobody else's fault.
+/// been read by now, what was lost meanwhile is no fault of others.
 void FlockStep::forgive(Duration lag) {
   const auto wake = [&](Watch& watch) {
     watch.last_heard = std::min(now, later(watch.last_heard, lag));
@@ -113,7 +113,7 @@ void FlockStep::forgive(Duration lag) {
   for (OwnedExecutor& executor : s.owner.executors) wake(executor.watch);
 }
 
-/// Pings go only where nothing else was heard. A silent executor's free GPUs are nobody's.
+/// Pings go only where nothing else was heard. A silent executor's free GPUs go to no job.
 void OwnerStep::heartbeat() {
   STARLING_MARK("agent: heartbeat");
   const Duration beat = s.config.timers.heartbeat;

@@ -22,7 +22,7 @@ struct Watch {
   Instant last_heard = Instant::min();
   Standing standing = Standing::well;
   Instant asked = kNever;    ///< when others were last asked; kNever: not since it was heard
-  std::uint32_t askers = 0;  ///< who were
+  std::uint32_t askers = 0;  ///< so many were
   Instant indirect_ack = Instant::min();   ///< another agent last said then that it hears the node
   Instant indirect_nack = Instant::min();  ///< another last said then that it does not
   Duration lag{0};                         ///< how late its own cycles are, by its last Pong

@@ -53,7 +53,7 @@ void HomeStep::count_lost(Job& job) {
   if (draining) send_releases(job);
 }
 
-/// Of a running job: when somebody could be lost, at the earliest.
+/// Of a running job: when a participant could be lost, at the earliest.
 void HomeStep::watch_participants(Job& job) {
   Instant when = kNever;
   if (s.lossy()) {

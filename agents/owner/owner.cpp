@@ -136,7 +136,7 @@ void OwnerStep::on(NodeId from, const Commit& commit) {
 namespace {
 
 /// An executor has never heard of a part of it, or has lost it, and it is not the only part:
-/// launched anew it might wait for ever for a gang that has gone on without it. Nobody can tell
+/// launched anew it might wait for ever for a gang that has gone on without it. That cannot be told
 /// after a restart of home and owner, and a Launch that was merely lost costs but another attempt.
 bool torn(const AgentState& s, const OwnedShare& share) {
   return (share.gang.size() > 1 || share.task_groups.size() > 1) &&

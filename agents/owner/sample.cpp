@@ -29,10 +29,10 @@ Neighbour runner(const OwnedShare& share) {
 
 }  // namespace
 
-/// Of gangs that are wholly here, for nobody knows what is beside the rest; not where the job runs
-/// otherwise than it asks; once, though each of a gang's executors tells it. At another size than it
-/// asks for what the size is worth would be taken for what its neighbours cost: there it is measured
-/// against itself, the same attempt with nobody beside it.
+/// Of gangs that are wholly here, for it is not known what is beside the rest; not where the job
+/// runs otherwise than it asks; once, though each of a gang's executors tells it. At another size
+/// than it asks for what the size is worth would be taken for what its neighbours cost: there it is
+/// measured against itself, the same attempt with no other beside it.
 void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress) {
   if (!(progress.rate > 0) || share.gang.size() != 1 || !runs(share)) return;
   if (!share.allocation.as_asked()) return;
@@ -49,7 +49,7 @@ void OwnerStep::sample(NodeId from, OwnedShare& share, const Progress& progress)
       return servers.contains(s.topology.server_of(gpu));
     });
     if (!near) continue;
-    if (!runs(other)) return;  // it comes or goes: nobody can tell what was measured
+    if (!runs(other)) return;  // it comes or goes: what was measured cannot be told
     beside.push_back(runner(other));
   }
   const bool resized = self.job.asked != 0 && self.job.gpus != self.job.asked;

@@ -15,7 +15,7 @@ namespace starling {
 
 /// What is left of an attempt that is over.
 struct Tombstone {
-  Duration served{0};  ///< for those who ask again
+  Duration served{0};  ///< for those that ask again
   Instant since;
   bool durable = false;  ///< it is in the journal
 };

@@ -8,8 +8,8 @@
 namespace starling {
 
 /// One step of an Agent: the state, the instant and where the outcome goes. What any part of it may
-/// do. Its parts are layers, each of which sees those below and none above: who can be heard
-/// (FlockStep), the owner of GPUs (OwnerStep), the home of jobs (HomeStep), and what brings
+/// do. Its parts are layers, each of which sees those below and none above: which nodes can be
+/// heard (FlockStep), the owner of GPUs (OwnerStep), the home of jobs (HomeStep), and what brings
 /// messages and timers to them (Step). Handlers stand in files by subject; what a repeat or a
 /// latecomer does stands at each. Internal to agents/.
 struct AgentStep {

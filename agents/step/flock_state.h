@@ -27,7 +27,7 @@ struct PeerState {
   Instant unready = Instant::min();  ///< it refused a gang its turn: not asked again before
 };
 
-/// What an agent knows of who can be heard, and what it tells others of itself.
+/// What an agent knows of which nodes can be heard, and what it tells others of itself.
 struct FlockState {
   explicit FlockState(const AgentConfig& config);
 

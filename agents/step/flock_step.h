@@ -5,11 +5,11 @@
 
 namespace starling {
 
-/// Who can be heard, and what agents tell one another of themselves.
+/// Which nodes can be heard, and what agents tell one another of themselves.
 struct FlockStep : AgentStep {
   using AgentStep::AgentStep;
 
-  // liveness.cpp: who can be heard
+  // liveness.cpp: which nodes can be heard
   void on(NodeId from, const Ping& ping);
   void on(NodeId from, const Pong& pong);
   void on(NodeId from, const ProbeFor& probe);

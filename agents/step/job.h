@@ -35,14 +35,14 @@ enum class Stage : std::uint8_t {
 struct Participant {
   Share share;
   AgentId agent;
-  std::vector<AttemptId> beside = {};  ///< with whom it is to share some of those GPUs
+  std::vector<AttemptId> beside = {};  ///< that it is to share some of those GPUs with
   bool reserved = false, committed = false, started = false, exited = false, released = false;
   Duration served{0};  ///< once exited or released
   /// When a message about the attempt last came from there, or went there that could start it.
   Instant last_contact = Instant::min();
 };
 
-/// One try at running a job, with those who take part.
+/// One try at running a job, with the agents that take part.
 struct Attempt {
   AttemptId id;
   std::vector<Participant> parts;  ///< ascending by partition
@@ -59,7 +59,7 @@ struct Job {
   /// Bidding, reserving, committing: nothing runs.
   struct Round {
     struct Bids {
-      std::vector<AgentId> asked;  ///< who has not answered
+      std::vector<AgentId> asked;  ///< that have not answered
       std::vector<Share> offers;
       bool shares = false;  ///< it would share GPUs with others
       std::vector<std::pair<PartitionId, SharedRoom>> shared = {};

@@ -39,7 +39,7 @@ struct FlockOptions {
   Limits limits = {};
   std::uint32_t flood_most = AgentConfig{}.flood_most;  ///< as there
   std::uint16_t protocol = kNewestProtocol;  ///< of agent 0 and executor 0; all others the newest
-  /// Whoever decides in the place of `policy`; empty: none.
+  /// Makes what decides in the place of `policy`; empty: none.
   std::function<std::unique_ptr<Policy>()> make_policy = {};
 };
 

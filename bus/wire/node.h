@@ -77,8 +77,8 @@ struct NodeCounters {
 /// Old state: a frame says which life it is of, how far its journal has come, and how far that was
 /// when this life began. A node remembers the first two of its peers, and of agents durably, with
 /// whatever it writes next. So it obeys no life that begins with less than an earlier one had, and
-/// tells it so; who is told ends (`sole`) with `fenced`, before it has done anything on the word of
-/// others.
+/// tells it so; one that is told ends (`sole`) with `fenced`, before it has done anything on the
+/// word of others.
 class Node {
  public:
   struct Cycle {
@@ -107,7 +107,7 @@ class Node {
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
 
   /// From `until` on this node runs no cycle: it hears nothing, decides nothing, says nothing, and
-  /// what arrives waits. So does whoever may have been succeeded: its lease, as far as it knows,
+  /// what arrives waits. So does one that may have been succeeded: its lease, as far as it knows,
   /// ends then. The next call says how it goes on. A cycle that is under way at `until` is written
   /// to the journal, whose epoch decides; what it would have said is dropped (with options.clock).
   void may_speak_until(Instant until) noexcept { speaks_until_ = until; }

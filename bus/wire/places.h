@@ -8,9 +8,9 @@
 
 namespace starling {
 
-/// Callers share the flock's client places: whoever has a place's key may call from many processes
+/// Callers share the flock's client places: those with a place's key may call from many processes
 /// at once, each a session of that place with a node id of its own. Session 0 is the place itself,
-/// which agents of any version know; an agent that knows no sessions answers whoever of a place
+/// which agents of any version know; an agent that knows no sessions answers the process of a place
 /// spoke last.
 ///
 /// Which place a caller has is proven by its key. Which of the place's sessions it is, it says

@@ -34,7 +34,7 @@ Status PolicyKeeper::take_up(Policy& policy, std::string made_of, PolicyMemory* 
 void PolicyKeeper::learn(const AgentState& state) {
   if (policy_ == nullptr) return;
   policy_->learn();
-  // In simulated time much happens at one instant; after the first of it nobody dies.
+  // In simulated time much happens at one instant; after the first of it no node dies.
   if (policy_->learned() != kept_ && (state.now >= next_ || state.now == kept_at_)) keep(state);
 }
 

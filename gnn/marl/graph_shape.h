@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// What never changes of the graph of one partition: who is part of whom, and what hardware it is.
+/// What never changes of the graph of one partition: what is part of what, and what hardware it is.
 /// A tree of vertices in six layers, the lower four of which are the inside of servers:
 ///
 ///   GPU -> island (NVLink or one PCIe switch) -> socket -> server -> rack -> pod -> the partition

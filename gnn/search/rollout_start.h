@@ -19,8 +19,8 @@ struct RolloutArrival {
   double work_s = 0;  ///< at speed 1
 };
 
-/// What a View does not say: how much work there is, and who comes. True in training, guessed in
-/// search.
+/// What a View does not say: how much work there is, and which jobs come. True in training, guessed
+/// in search.
 struct RolloutFuture {
   /// Seconds of work left at speed 1, of the jobs of View::waiting and View::running in turn.
   std::vector<double> waiting_s, running_s;

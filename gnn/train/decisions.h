@@ -17,7 +17,7 @@ struct SeenDecision {
   std::shared_ptr<const Observation> observation;
   std::uint32_t options = 0;
   std::uint32_t chosen = 0;   ///< by the policy that ran
-  std::vector<float> target;  ///< by option: a probability, or a cost; see who fills it
+  std::vector<float> target;  ///< by option: a probability, or a cost; see what fills it
 };
 
 /// What was seen in some runs of one learned system.

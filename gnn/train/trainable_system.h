@@ -36,7 +36,7 @@ struct TensorPart {
 
 /// How a learned system's net is trained: what the folder NAME of the system adds in train/.
 struct NetTraining {
-  std::string teacher = "lif:threshold=0.3";  ///< who is imitated unless a stage says otherwise
+  std::string teacher = "lif:threshold=0.3";  ///< is imitated unless a stage says otherwise
   std::vector<std::string> evolved;           ///< tensors that evolve unless a stage says otherwise
   std::vector<TensorPart> parts;
   std::vector<NetOption> options;

@@ -15,7 +15,7 @@ struct LinkUse {
 };
 
 /// Max-min fair rates of gangs over links (Bertsekas and Gallager, Data Networks, 6.5.2): no gang
-/// has more than its demand, no link more than its capacity, and who has less than its demand
+/// has more than its demand, no link more than its capacity, and one with less than its demand
 /// crosses a full link on which no flow has more. The flows of a gang go in step, so a gang has one
 /// rate, and a link counts it as often as its flows cross it.
 ///
@@ -23,8 +23,8 @@ struct LinkUse {
 /// goes: through links that cannot carry all the demands on them. Always to the bit what solving
 /// everything would give, whatever came and went before. Memory is kept for those to come.
 ///
-/// Who leaves may make another slower: a gang that gets more by it may take it, on its next link,
-/// from a third. On one link alone no gang gets slower.
+/// One that leaves may make another slower: a gang that gets more by it may take it, on its next
+/// link, from a third. On one link alone no gang gets slower.
 class MaxMin {
  public:
   explicit MaxMin(std::vector<double> capacities);

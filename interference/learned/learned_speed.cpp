@@ -161,8 +161,8 @@ class LearnedSpeed final : public SpeedModel {
     return gpus_.empty() ? nominal : nominal * std::exp(gpus_.slowest(placement));
   }
 
-  /// Of a gang that nobody is beside. What leaves its server is left out: whether it was the network
-  /// nobody can tell.
+  /// Of a gang that runs alone. What leaves its server is left out: it may have
+  /// been the network.
   void observe_gpus(const Placement& placement, double ratio) {
     if (topology_.tier_of(placement) >= Tier::rack) return;
     const double before = gpus_.slowest(placement);

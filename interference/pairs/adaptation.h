@@ -20,7 +20,7 @@ struct AdaptationOptions {
   std::uint64_t seed = 1;      ///< of what is held out, the order and the noise
 };
 
-/// Who answers, and who chooses the next pair: at random, or by what the model does not know: the
+/// Which model answers, and how the next pair is chosen: at random, or by what is not known: the
 /// pair whose two speeds, by the model's own covariances, tell most of those of the pairs that are
 /// left (the variance that measuring them takes away, summed up over some of these).
 enum class AdaptationArm : std::uint8_t {

@@ -70,7 +70,7 @@ Result<PairData> lucid(const DataTable& table) {
     };
     const std::uint32_t a = type("1"), b = type("2");
     const auto add = [&](std::uint32_t victim, std::uint32_t other, double speed) {
-      // Nobody measured the speed of these two; the file says 1 everywhere.
+      // The speed of these two was not measured; the file says 1 everywhere.
       const std::string& model = data.types[victim].model;
       if (model == "PPO" || model == "TD3") {
         ++data.left_out;

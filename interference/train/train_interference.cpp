@@ -166,7 +166,7 @@ void train_part(const PairData& data, const std::string& prefix, FoldKind unseen
       " sets, all of the shared part; " + std::to_string(data.left_out) + " left out";
 }
 
-/// Synergy's names of the catalogue's models; its own, made-up ones are nobody's.
+/// Synergy's names of the catalogue's models; its own, made-up ones are none of them.
 const char* catalogue_name(const std::string& model) {
   constexpr std::pair<const char*, const char*> kNames[] = {{"alexnet", "alexnet"},
                                                             {"bert", "bert-base"},

@@ -8,7 +8,7 @@
 namespace starling {
 
 /// As a Python exception with the same message: ValueError for what was given, OSError for what the
-/// operating system refuses, LookupError for what is not there, TimeoutError where nobody answers
+/// operating system refuses, LookupError for what is not there, TimeoutError where no agent answers
 /// in time, RuntimeError for all else.
 [[noreturn]] void raise(const Error& error);
 /// Of a call whose `not_found` names what was given, a policy say: a ValueError then.

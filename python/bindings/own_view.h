@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// What a call of decide() sees, as long as it lasts; who looks at it later gets a RuntimeError.
+/// What a call of decide() sees, as long as it lasts; a later look at it is a RuntimeError.
 struct OwnCall {
   const View* view = nullptr;  ///< null: it is over
   Trial* trial = nullptr;

@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kName = "marl";
 
-/// Weights that prefer nothing: scores are asked for, and nobody goes by them.
+/// Weights that prefer nothing: scores are asked for, and no choice goes by them.
 Weights no_preference() {
   Weights weights;
   constexpr auto kOwn = static_cast<std::uint32_t>(Features::kOwn);

@@ -35,7 +35,7 @@ struct OpenDecision {
 
 /// A simulated run that stops at each decision of its agents' placement policy and goes on when it
 /// is answered. The options, in their order, and what is told of them are those of the policy `marl`
-/// (gnn/marl/marl_scorer.h): who answers as a net would gets the run of `marl` with its weights, event
+/// (gnn/marl/marl_scorer.h): answers as a net's give the run of `marl` with its weights, event
 /// for event. Decisions without a choice are taken by themselves; a gang that can be divided among
 /// partitions is.
 ///
@@ -83,7 +83,7 @@ class DecisionRun {
   class Teacher;
 
   DecisionRun(Topology topology, std::shared_ptr<const Trace> trace, SimOptions sim);
-  /// Null: it asks nobody.
+  /// Null: it does not ask.
   [[nodiscard]] static std::unique_ptr<Policy> make_policy(Asking* asking);
   [[nodiscard]] Status prepare(const PolicyRegistry& policies, const std::string& teacher);
   /// On the fiber.

@@ -10,13 +10,13 @@
 namespace starling {
 
 /// A call that can stop in its middle, on a stack of its own, and be taken up again later. It runs in
-/// the thread of whoever resumes it, one at a time, so there is nothing to lock and nothing depends
+/// the thread that resumes it, one at a time, so there is nothing to lock and nothing depends
 /// on timing. Needs 1 MiB of address space, of which only what is used becomes memory.
 class Fiber {
  public:
   /// Nothing of `body` runs before the first resume().
   explicit Fiber(std::function<void()> body);
-  /// It has ended, or never begun: who gives up one in its middle makes it end first.
+  /// It has ended, or never begun: one given up in its middle has to end first.
   ~Fiber();
   Fiber(const Fiber&) = delete;
   Fiber& operator=(const Fiber&) = delete;
@@ -24,7 +24,7 @@ class Fiber {
   /// Goes on until it suspends (true) or ends (false). What the body throws comes out here, and it
   /// has ended.
   bool resume();
-  /// Of the body: back to who has resumed it.
+  /// Of the body: back to what has resumed it.
   void suspend();
 
   [[nodiscard]] bool begun() const noexcept { return begun_; }

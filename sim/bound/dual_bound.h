@@ -35,10 +35,10 @@ struct PricePath {
 /// hands for nothing at every arrival, every end and every five minutes.
 [[nodiscard]] PricePath prices_by_rank(const BoundProblem& problem);
 
-/// Below this mean JCT in seconds nobody comes who gives a GPU to one job at a time, and a job GPUs
-/// of one type at a time, whatever he knows of the future and whatever he may stop and resize, and
-/// even if that cost nothing: by weak duality of the problem in which GPUs are bought at `path` times
-/// `scale`, each job for itself. A job that ends at C costs
+/// Below this mean JCT in seconds no scheduler comes that gives a GPU to one job at a time, and a
+/// job GPUs of one type at a time, whatever it knows of the future and whatever it may stop and
+/// resize, and even if that cost nothing: by weak duality of the problem in which GPUs are bought
+/// at `path` times `scale`, each job for itself. A job that ends at C costs
 ///
 ///   C - submitted + max over l of (l x work - integral up to C of max over k of (l x s(k) - price x k))
 ///

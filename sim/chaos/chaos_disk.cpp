@@ -76,8 +76,8 @@ void spoil(std::vector<std::byte>& memory, const std::vector<std::byte>& others,
 
 }  // namespace
 
-/// Read at the next start, so the agent is killed, too. Nobody but the quality of its decisions may
-/// notice.
+/// Read at the next start, so the agent is killed, too. Nothing but the quality of its decisions
+/// may notice.
 void ChaosFaults::spoil_memory(World& world, Rng& rng, Dose) {
   const AgentId agent{rng.below(agents_)}, other{rng.below(agents_)};
   spoil(world.policy_memory(agent), world.policy_memory(other), rng);
@@ -86,7 +86,7 @@ void ChaosFaults::spoil_memory(World& world, Rng& rng, Dose) {
 }
 
 /// Now a backup is made of a node, now the one that was made of it is restored. Not before others
-/// have heard that its journal had gone on: a copy that nobody knows to be old is not found out
+/// have heard that its journal had gone on: a copy that no peer knows to be old is not found out
 /// (docs/reliability.md).
 void ChaosFaults::restore(World& world, Rng& rng, Dose) {
   const NodeId node = any_server(rng);
@@ -110,7 +110,7 @@ void ChaosFaults::restore(World& world, Rng& rng, Dose) {
   // It may have been down all the time, or be an old copy itself.
   if (world.is_old_copy(owner) || !world.knows_newer(owner, executor, copy.of)) return;
   const World::Backup backup = backups_.extract(made).mapped().of;
-  // As with a new disk: what an owner of long ago says would find nobody who knows a later one.
+  // As with a new disk: what an owner of long ago says would find no node that knows a later one.
   if (world.retired(executor) || world.any_deposed_speaks(owner)) return;
   ++counts_["F15-restored: an executor"];
   set_back_.insert(node);

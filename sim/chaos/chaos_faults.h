@@ -224,7 +224,7 @@ class ChaosFaults final : public FaultScript {
   std::uint32_t named_ = 0;                             // servers that came
   std::map<std::string, std::set<std::uint32_t>> had_;  // numbers of GPUs, by server: none twice
   FlockMembers members_;
-  std::map<PartitionId, AgentId> serving_;  // who is not its own agent
+  std::map<PartitionId, AgentId> serving_;  // by an agent that is not its own
   double corrupts_ = 0;
   double rare_meets_ = 0;  ///< how likely a fault is for the first frame of its kind; 0: off
   std::array<std::uint32_t, std::variant_size_v<MessageKinds>> said_{};  ///< frames of each kind

@@ -14,7 +14,7 @@ namespace {
 std::string draw_policy(const PolicyRegistry& policies, Rng& rng) {
   std::vector<std::string> names;
   for (const auto& [name, entry] : policies.entries()) {
-    // Nobody hands this run a model file.
+    // This run is given no model file.
     if (!entry.facts.needs_model_file) names.push_back(name);
   }
   return quick_form(names[rng.below(static_cast<std::uint32_t>(names.size()))]);

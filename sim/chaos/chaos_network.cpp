@@ -212,7 +212,7 @@ Network::Tampered ChaosFaults::garble(Rng& rng, NodeId from, NodeId to,
     case 2:
       for (std::byte& b : frame) b = std::byte(rng.below(256));
       break;
-    default: {  // said by somebody who may not say it
+    default: {  // said by a node that may not say it
       frame = seen_[rng.below(static_cast<std::uint32_t>(seen_.size()))];
       const auto other = codec_.decode(frame);
       const bool refused =

@@ -69,7 +69,7 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   if (clients_ == 1 || rng.chance(0.7)) {
     if (world.cancel(id)) return;
   }
-  // Somebody else's, or nobody's: said once, to where it is thought to be.
+  // Another client's, or no client's: said once, to where it is thought to be.
   ++counts_["F24-cancel: by another client"];
   world.ask(job.home, Cancel{id}, any_client(rng));
 }
@@ -132,7 +132,7 @@ bool ChaosFaults::near_misled(const World& world, NodeId node) const {
 }
 
 /// Its servers have other numbers of GPUs there. Its journal tells it, or its owner, which works
-/// without it until somebody has put that right.
+/// without it until the operator has put that right.
 void ChaosFaults::mislead(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = rng.below(world.executors());
   const Duration lasts = outage(rng);

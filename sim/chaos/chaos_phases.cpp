@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 /// A seed of ten minutes takes some hundred thousand; far more is a storm that does not end. Where
 /// it lasts for hours, so many an hour.
 constexpr std::uint64_t kMostEvents = 5'000'000;
-/// For all that is left when the last job has ended: holds that nobody asks for, orphans, lists.
+/// For all that is left when the last job has ended: holds that no home asks for, orphans, lists.
 constexpr Duration kSettled = 15min;
 /// The longest that digests may be old, and some more.
 constexpr Duration kDigestsAgree = 25s;
@@ -145,7 +145,7 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
 
 /// A clean takeover and a clean drain: no fault excuses their times.
 ChaosPhases::Wrong ChaosPhases::probe() {
-  // Where nobody's machines are gone: their owner waits for them.
+  // Where no machine is gone: an owner waits for those that are.
   const auto lacks = [&](std::uint32_t a) {
     for (std::uint32_t e = 0; e < input_.executors_each; ++e) {
       const std::uint32_t executor = a * input_.executors_each + e;
@@ -195,7 +195,7 @@ ChaosPhases::Wrong ChaosPhases::lose_state() {
   if (!faults_.loss()) return std::nullopt;
   const AgentId agent = faults_.loss()->agent;
   const World::Backup& left = faults_.loss()->left;
-  // What was open then was on servers that are not there any more: nobody can go on from it.
+  // What was open then was on servers that are not there any more: no agent can go on from it.
   if (!world_.can_start(agent_node(agent), left).ok()) return std::nullopt;
   const Duration beat = input_.sim.timers.heartbeat;
   std::vector<std::uint32_t> ran;
@@ -250,8 +250,8 @@ ChaosPhases::Wrong ChaosPhases::timed(const char* what, const char* rule, Instan
                         std::to_string(took) + " s; " + std::to_string(most_s) + " s are the most");
 }
 
-/// What clients were told, and what became of jobs that nobody followed to their end, against what
-/// the hardware did.
+/// What clients were told, and what became of jobs that no client followed to their end, against
+/// what the hardware did.
 ChaosPhases::Wrong ChaosPhases::untrue() {
   for (const JobTruth& job : world_.hardware().jobs()) {
     const JobPhase told = world_.users().find(job.id)->state.phase;

@@ -32,8 +32,8 @@ void ChaosFaults::bring_back_in(World& world, NodeId node, Duration wait) {
   });
 }
 
-/// As a supervisor does. A damaged journal keeps a node down until somebody has restored it, and an
-/// owner needs the authority.
+/// As a supervisor does. A damaged journal keeps a node down until the operator has restored it,
+/// and an owner needs the authority.
 void ChaosFaults::bring_back(World& world, NodeId node) {
   if (is_client(node)) return renew_client(world, node.value - kFirstClient);
   if (!is_agent(node) && world.retired(executor_of(node))) return;
@@ -173,7 +173,7 @@ void ChaosFaults::set_calendar(World& world, Rng& rng, Dose dose) {
   const AgentId agent{rng.below(agents_)};
   double s = (dose == Dose::mild ? kMild_s : kDay_s) * (2 * rng.uniform() - 1);
   if (dose == Dose::extreme && rng.chance(0.2)) s = -50 * 365 * kDay_s;
-  if (rng.chance(0.3)) s = 0;  // somebody has put it right
+  if (rng.chance(0.3)) s = 0;  // the operator has put it right
   world.set_calendar(agent, from_seconds(s));
 }
 

@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// What goes wrong in one world, and until when. Whoever makes it schedules its faults before the
+/// What goes wrong in one world, and until when. Its maker schedules its faults before the
 /// world's first event, and the healing after the last; play_chaos() then asks what it needs to
 /// know for its verdict. Outlives the world.
 class FaultScript {
@@ -27,7 +27,7 @@ class FaultScript {
   [[nodiscard]] virtual const std::set<ServerId>& servers_gone() const noexcept = 0;
   /// The servers are not those that the world began with.
   [[nodiscard]] virtual bool servers_changed() const noexcept { return false; }
-  /// A partition that is not served by the member who should, in words; empty: none.
+  /// A partition that is not served by the member that should, in words; empty: none.
   [[nodiscard]] virtual std::string misplaced() const { return {}; }
   /// Number of faults that have happened.
   [[nodiscard]] virtual FaultCounts counts(World& world) const = 0;

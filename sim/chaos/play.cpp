@@ -16,7 +16,7 @@ FaultCounts named(const FrameFates::ByKind& fate) {
   return counts;
 }
 
-/// By what their users were told; of jobs that nobody followed, by what is durable.
+/// By what their users were told; of jobs that no client followed, by what is durable.
 void count_jobs(const World& world, ChaosRun& run) {
   for (const Users::WantedJob& wanted : world.users().wanted()) {
     const JobId id = wanted.spec.id;

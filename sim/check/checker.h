@@ -52,14 +52,14 @@ struct WorldView {
 ///   S11 what can grow is within its limit
 ///   S13 what clients are told, and show, is one story that only goes on; what is accepted is what
 ///       was submitted
-///   S14 who could not write says nothing more
+///   S14 a node that could not write says nothing more
 ///   S15 memory holds what the journal says; versions and holds only move forward
 ///   S16 how a job is said to end is how its processes ended, and no attempt is started as one of a
 ///       job that has done more than was saved of it
 ///   S17 no server gives processes more CPUs or memory than it has
 ///   S18 a job that must not be started again is not
 ///   S20 no server leaves or changes while anything uses it
-///   S21 no node is heard whose key the receiver does not know as his
+///   S21 no node is heard by a key that the receiver does not know as its own
 ///   S22 an attempt's processes run by its allocation, which each of its parts has written
 ///   S23 a gang has a size that its job may have, and is as large for each of its parts
 class Checker {

@@ -33,7 +33,7 @@ struct LedgerView {
   Placement bad;
   std::vector<IndexRange> drained;  ///< GPUs of drained servers
 
-  /// By its ledger's own count, and as it tells whoever asks.
+  /// By its ledger's own count, and as it tells those that ask.
   struct Figures {
     std::uint32_t free = 0, quarantined = 0, sick = 0, drained = 0;
     friend bool operator==(const Figures&, const Figures&) = default;
@@ -45,7 +45,7 @@ struct LedgerView {
 /// Other pieces, another signature, and no other way round.
 [[nodiscard]] std::uint64_t ledger_signature(const Agent& agent);
 /// Moves whenever something of that has moved, by the ledger's own version, in one life: cheap, for
-/// every cycle. Whoever does not want to rest on the version looks at the signature now and then.
+/// every cycle. A check that does not rest on the version looks at the signature now and then.
 [[nodiscard]] std::uint64_t ledger_moves(const Agent& agent);
 
 /// The figures that follow from the pieces. `wrong`: the first piece that contradicts another, in

@@ -16,7 +16,7 @@ class TaskAuthority;
 
 /// An agent's process with its seats: what `starling node` does about partitions in etcd, with the
 /// same posts, plans, leases, takeovers and journals. In the place of an agent's core there is
-/// an owner who speaks and writes whenever the lease says that he may.
+/// an owner that speaks and writes whenever the lease says that it may.
 class SimHost {
  public:
   SimHost(HostingWorld& world, AgentId me, Rng rng);
@@ -37,7 +37,7 @@ class SimHost {
   void look_around(Life& life);
   [[nodiscard]] HostingPlan::End serve(HostingPost& post, PartitionId partition,
                                        const Ownership& seen);
-  /// One cycle of who serves.
+  /// One cycle of one that serves.
   [[nodiscard]] Status cycle(TaskAuthority& authority, const Ownership& mine, Journal& journal,
                              std::vector<Record>& all);
   /// Where it hurts most: while a write is on its way, or just after a renewal was.

@@ -34,10 +34,10 @@ struct HostingRun {
   std::string rule, wrong;  ///< what was broken first; empty: nothing
 };
 
-/// Who serves which partition, with state in etcd: processes with the leases, plans, takeovers and
-/// journals of the program, against an etcd that is slow, away or cut off, while processes die,
-/// stand still and come back, and operators move partitions. All faults are drawn from the seed;
-/// then everything is healed. Checked:
+/// Which process serves which partition, with state in etcd: processes with the leases, plans,
+/// takeovers and journals of the program, against an etcd that is slow, away or cut off, while
+/// processes die, stand still and come back, and operators move partitions. All faults are drawn
+/// from the seed; then everything is healed. Checked:
 ///
 /// H1 no host speaks for a partition once another has been granted it;
 /// H2 what a journal has said to hold every later owner reads: once, in order, batches whole, and

@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// What the journal of one partition has to hold, seen from outside: who was told what. Records are
+/// What the journal of one partition has to hold, seen from outside: what was told. Records are
 /// numbers, each written once. Answers say what is wrong; empty: nothing.
 class JournalModel {
  public:

@@ -138,7 +138,7 @@ class Hardware {
   /// A process event: what is over with starting or ending. True: the executor has something to
   /// reap.
   bool advance(std::uint32_t executor);
-  /// Whoever guards one of the executor's processes is killed, and the process with it.
+  /// The guardian of one of the executor's processes is killed, and the process with it.
   void kill_guardian(std::uint32_t executor, std::uint32_t which);
   /// A lapse event: ends what was not renewed, as lost. Its executor then has an exit_notice.
   void lapse(std::uint32_t executor);

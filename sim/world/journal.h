@@ -70,7 +70,7 @@ class WatchedJournal final : public Journal {
   /// What an operator does about it: the record is copied from where it is still right.
   void repair() { damaged_.reset(); }
   [[nodiscard]] bool damaged() const noexcept { return damaged_.has_value(); }
-  /// What stands there now, for restore(): of whoever makes backups. Not of a damaged one.
+  /// What stands there now, for restore(): as a backup is made. Not of a damaged one.
   [[nodiscard]] std::shared_ptr<const MemoryJournal> copy() const {
     return std::make_shared<const MemoryJournal>(*disk_);
   }

@@ -74,7 +74,7 @@ std::optional<std::uint32_t> Users::cancel(JobId job) {
     Client* const client = clients_[place];
     const JobOutcome* known = client == nullptr ? nullptr : client->find(job);
     if (known == nullptr) continue;
-    // A client takes what it has not sent for nobody's; the last one may have sent it.
+    // What it has not sent is of no client to it; the last one may have sent it.
     const WantedJob* wanted = find_wanted(job);
     if (wanted != nullptr && wanted->sent && !known->sent) continue;
     client->cancel(job);

@@ -45,7 +45,7 @@ class Users {
   /// One more job that the user there wants. Their client, which lives, is told of it.
   void wants(std::uint32_t place, Instant due, JobSpec spec, AgentId home);
   void born(std::uint32_t place, Client& client) { clients_[place] = &client; }
-  /// Whoever lives there is about to be no more.
+  /// The client there is about to be no more.
   void dies(std::uint32_t place);
   /// A new client lives there; it submits, and takes up what `takes_up` says of each open job that
   /// was sent before. `now`: on its clock.

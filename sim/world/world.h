@@ -68,7 +68,7 @@ class World {
   /// Another host takes the agent's partition over at the next epoch, from its journal. If the old
   /// owner is alive it does not know, hears and speaks for `lasts` more, and can no longer write.
   Status take_over(AgentId agent, Duration lasts);
-  /// The same for a candidate who believes in epoch `expect`; refused if that is not the current
+  /// The same for a candidate that believes in epoch `expect`; refused if that is not the current
   /// one. A refused candidate does nothing.
   [[nodiscard]] bool try_take_over(AgentId agent, Epoch expect, Duration lasts);
   [[nodiscard]] Epoch epoch(AgentId agent) const;  ///< by the authority
@@ -191,7 +191,7 @@ class World {
   /// Every client has an answer for each of its jobs, and what was accepted and no client follows
   /// has ended.
   [[nodiscard]] bool all_over() const;
-  // By what has become durable, whoever was told; with options.check.
+  // By what has become durable, told or not; with options.check.
   [[nodiscard]] bool accepted(JobId job) const;
   [[nodiscard]] std::optional<JobPhase> end_of(JobId job) const;  ///< none: it has not ended
   /// Of agents and executors that are up; all zero of others.

@@ -69,7 +69,7 @@ World::Parts::Parts(const Topology& data_center, const Trace& jobs, const Policy
       spy(opts.limits) {}
 
 Status World::Parts::build() {
-  // Where nothing is ever lost nobody has to ask whether the other side is alive.
+  // Where nothing is ever lost no node has to ask whether the other side is alive.
   const bool nothing_is_lost =
       options.network.is_ideal() || (options.network.is_lossless() && !restarts);
   if (nothing_is_lost && !options.as_in_flock) {
@@ -287,7 +287,7 @@ Status World::Parts::give_speed(std::size_t agent) {
 void World::Parts::give_memory(std::size_t agent, AgentNode& node) {
   SimNode& here = *nodes[agent];
   here.policy_memory.reset();
-  if (restarts)  // else nobody comes back to read it
+  if (restarts)  // else no node comes back to read it
     here.policy_memory = std::make_unique<KeptByOwner>(remembered[agent], authorities[agent]);
   const Instant now = here.clock.at(clock.now());
   if (!node.remember(options.policy, here.policy_memory.get(), remembered[agent], now).ok())

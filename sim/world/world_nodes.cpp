@@ -11,7 +11,7 @@
 namespace starling {
 namespace {
 
-// So much more than any peer can know that nobody has to be asked.
+// So much more than any peer can know that none has to be asked.
 constexpr std::uint64_t kLivesSkipped = 1000, kRecordsSkipped = 1'000'000'000;
 
 }  // namespace
@@ -192,7 +192,7 @@ void World::crash_executor(std::uint32_t executor) {
 
 Status World::restart_executor(std::uint32_t executor) {
   parts_->crash(parts_->executor_index(executor));
-  parts_->hardware->wake(executor);  // somebody has pressed a key
+  parts_->hardware->wake(executor);  // a person has pressed a key
   ++parts_->executor_configs[executor].incarnation.value;
   return parts_->start_executor(executor);
 }

@@ -53,7 +53,7 @@ struct SimNode {
   Duration reads_every{0};      ///< zero: everything at once
 };
 
-/// Who may write as a partition's owner: a compare-and-set on the epoch.
+/// Which agent may write as a partition's owner: a compare-and-set on the epoch.
 struct Authority {
   Epoch epoch{1};
 };
@@ -181,10 +181,10 @@ struct World::Parts {
   void end_all_daemons();
   void check_restored(NodeId id, std::span<const Record> records);
   void take_ranges(std::span<const IndexRange> executors, std::uint64_t fingerprint);
-  /// Who lives at this place from now on, and knows nothing yet.
+  /// A client that lives at this place from now on, and knows nothing yet.
   Client& start_client(std::uint32_t place);
   void crash(std::size_t index);
-  /// Of who starts from a state of its own; who takes a partition over is proven by the epoch.
+  /// Of one that starts from its own state; one that takes a partition over is proven by the epoch.
   [[nodiscard]] Duration roll_call() const {
     return options.known_lives ? 4 * options.timers.heartbeat : Duration{0};
   }

@@ -15,7 +15,7 @@ namespace starling {
 /// The ways of a journal to etcd: two calls may be under way at a time.
 struct EtcdWays {
   std::unique_ptr<EtcdCalls> own, beside;
-  /// How the second is made. `deferred`: when its answer is needed, by whoever needs it, for worlds
+  /// How the second is made. `deferred`: when its answer is needed, where that is, for worlds
   /// without threads.
   std::launch work = std::launch::async;
 };
@@ -37,8 +37,8 @@ struct EtcdWays {
 class EtcdJournal final : public Journal {
  public:
   /// `invalid` for a journal of another format. Makes the pointer of a new one. `progress` is
-  /// called again and again while recover() reads and compact() writes, so that who is long about
-  /// it can say that he is there.
+  /// called again and again while recover() reads and compact() writes, so that one that takes
+  /// long can say that it is alive.
   static Result<std::unique_ptr<Journal>> open(const EtcdAddress& flock, const Ownership& mine,
                                                const EtcdOptions& options = {},
                                                std::function<void()> progress = {});
@@ -59,7 +59,7 @@ class EtcdJournal final : public Journal {
   /// The generation, and how many records it has.
   [[nodiscard]] std::uint64_t position() const override;
 
-  // For who goes on without what is lost, in the place of recover().
+  // To go on without what is lost, in the place of recover().
   struct Salvaged {
     std::vector<Record> records;  ///< of all batches before what is damaged or missing
     std::string lost;             ///< what that is; empty: nothing

@@ -136,7 +136,7 @@ Result<std::vector<Record>> EtcdJournal::recover() {
   State& s = *state_;
   std::vector<Record> records;
   if (const Status read = s.read_entries(records); !read.ok()) return read.error();
-  // Also the proof that nobody has taken over meanwhile: what was read is the end of the story.
+  // Also the proof that no other has taken over meanwhile: what was read is the end of the story.
   if (const Status removed = s.remove_leftovers(); !removed.ok()) return removed.error();
   s.recovered = true;
   return records;

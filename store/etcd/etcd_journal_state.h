@@ -29,7 +29,7 @@ struct EtcdJournal::State {
   Ownership mine;
   EtcdWays ways;
   EtcdCalls& client;
-  EtcdCalls& beside;  // of whoever works beside the journal's thread, one at a time
+  EtcdCalls& beside;  // for calls beside the journal's thread, one at a time
   std::uint64_t generation = 0;
   std::uint64_t least_next = 0;  // generation of the next compaction, at least
   std::uint64_t next_seq = 0;

@@ -146,7 +146,7 @@ void EtcdLeases::renew(const Ownership& held) {
     events_.push_back(EpochLost{held, seen.value().current});
     return;
   }
-  if (!lease) return;  // it is somebody's, at this epoch, but was not granted here
+  if (!lease) return;  // an agent has it, at this epoch, but it was not granted here
   if (lives.count() == 0 || seen.value().alive_lease != lease->id) lease = restore_lease(held);
   if (!lease) return;
   const std::lock_guard lock(mutex_);

@@ -18,9 +18,9 @@ struct EtcdRefusal {
   std::string why;
 
   static EtcdRefusal of(const HttpConnection::Answer& answer);
-  /// Who asks has to log in again: that alone may mend it.
+  /// A new login is needed: that alone may mend it.
   [[nodiscard]] bool login_is_over() const;
-  /// It is about who asks, not about what was asked.
+  /// It is about the one who asks, not about what was asked.
   [[nodiscard]] bool about_access() const;
 };
 

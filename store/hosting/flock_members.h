@@ -14,8 +14,8 @@
 namespace starling {
 
 /// Which agents' processes take part in a flock, and which of them should serve each partition. A
-/// preference, not a right: who owns a partition is decided by its epoch, and whoever takes part may
-/// take over what its preferred host does not serve.
+/// preference, not a right: who owns a partition is decided by its epoch, and any that takes part
+/// may take over what its preferred host does not serve.
 struct FlockMembers {
   std::set<AgentId> hosts;                   ///< empty: every agent is one
   std::map<PartitionId, AgentId> preferred;  ///< missing: the partition's own agent

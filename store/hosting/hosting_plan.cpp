@@ -16,7 +16,7 @@ constexpr milliseconds kSettle{6000};
 constexpr milliseconds kRank{400};
 /// After a try that came to nothing.
 constexpr Duration kRest = milliseconds(3000);
-/// After an own seat at which nobody could be heard; doubles from kRest.
+/// After an own seat at which no executor could be heard; doubles from kRest.
 constexpr Duration kLongestUnheardRest = milliseconds(60'000);
 /// After a partition whose executors could not be reached; doubles, up to the second figure.
 constexpr Duration kOutOfReachRest = milliseconds(60'000), kLongestRest = milliseconds(960'000);

@@ -10,9 +10,9 @@
 
 namespace starling {
 
-/// Who serves which partition when: what one process decides about one partition that it has a seat
-/// of. A pure function of what it was told and of `now`, so that it runs in any world. Hosting acts
-/// on it.
+/// Which process serves which partition when: what one decides about one partition that it has a
+/// seat of. A pure function of what it was told and of `now`, so that it runs in any world. Hosting
+/// acts on it.
 ///
 /// The partition's preferred host (FlockMembers) takes it as soon as no other has it, which it
 /// asks for; others when the lease has lapsed, each in the circle a little later than the one
@@ -21,7 +21,7 @@ class HostingPlan {
  public:
   enum class Act : std::uint8_t {
     nothing,
-    ask,       ///< keep the request for it; whoever serves it gives it back
+    ask,       ///< keep the request for it; the process that serves it gives it back
     begin,     ///< take it over and serve it; then began()
     give_back  ///< to `to`, which asks for it
   };

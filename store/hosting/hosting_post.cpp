@@ -41,7 +41,7 @@ void HostingPost::ask(const PartitionStanding& standing) {
   hands_.waits("partition " + std::to_string(current.partition.value) + " belongs to agent " +
                std::to_string(current.owner.value) + " at epoch " +
                std::to_string(current.epoch.value) + ", whose lease runs");
-  // An earlier life of this host has nobody who could grant it.
+  // An earlier life of this host has no thread that could grant it.
   if (current.owner == me_) return;
   if (request_ == nullptr) request_ = hands_.request();
   request_->keep();

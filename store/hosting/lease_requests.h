@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// What an authority has been asked and has not done yet, in its order, for whoever does it beside
-/// those who ask: the thread of EtcdAuthority, a task of a simulation.
+/// What an authority has been asked and has not done yet, in its order, for what does it beside
+/// those that ask: the thread of EtcdAuthority, a task of a simulation.
 class LeaseRequests {
  public:
   struct Request {

@@ -14,7 +14,7 @@
 
 namespace starling {
 
-/// How things stand with a partition, for those who may take it over.
+/// How things stand with a partition, for those that may take it over.
 struct PartitionStanding {
   Ownership current;   ///< its owner is the host that served it last; epoch 0: none ever did
   std::string holder;  ///< whose lease runs; empty: none's
@@ -28,9 +28,9 @@ struct FlockStanding {
 [[nodiscard]] Result<FlockStanding> look_at_partitions(EtcdCalls& client, const EtcdAddress& flock,
                                                        std::span<const PartitionId> partitions);
 
-/// The request of a partition's preferred host to have it back, which whoever serves it grants. It
-/// is gone a few seconds after the last call, with the host if that dies, and at once when
-/// destroyed.
+/// The request of a partition's preferred host to have it back, which the host that serves it
+/// grants. It is gone a few seconds after the last call, with the host if that dies, and at once
+/// when destroyed.
 class HandBackRequest {
  public:
   /// `clock` outlives it.

@@ -37,7 +37,7 @@ struct TakeoverTools {
 
 /// One try to take a partition that was at `seen`, and whose lease has lapsed, or that none ever
 /// had, for the agent `host`. The lease is renewed while the journal is read: not more often than
-/// every half second, and never by itself, so that whoever is stuck loses it. `conflict`,
+/// every half second, and never by itself, so that one that is stuck loses it. `conflict`,
 /// `expired`: another was faster; else the journal's errors, and what was granted has been
 /// released.
 [[nodiscard]] Result<TakenPartition> take_partition(EpochAuthority& authority,

@@ -16,8 +16,8 @@ namespace starling {
 /// copy was put into the wrong folder; `io`: it cannot be read or written.
 [[nodiscard]] Status keep_owner(sqlite3* db, std::uint32_t node);
 
-/// The file is not there any more, or another one is in its place: what is written to it nobody will
-/// find. Not if its folder has another name now.
+/// The file is not there any more, or another one is in its place: what is written to it no process
+/// will find. Not if its folder has another name now.
 [[nodiscard]] bool has_gone(sqlite3* db, const std::filesystem::path& path);
 
 }  // namespace starling

@@ -23,8 +23,8 @@ struct StoreOptions {
 /// A journal in one SQLite file (WAL, synchronous=FULL); operators may read it while it is in use.
 /// One transaction per append, step of a compaction and chunk of the archive, which is a table of
 /// its own that recover() does not read. A failed write is `io` and final: from then on every
-/// append is refused. So is what went to files that somebody has removed or replaced while they were
-/// open: nobody would find it again. (A folder that was moved has them still.)
+/// append is refused. So is what went to files that were removed or replaced while they were open:
+/// no later life would find it. (A folder that was moved has them still.)
 ///
 /// Beside it stands its head (journal_head.h): a journal that lost its end, its log or everything
 /// is `invalid`, and the message says how many records are missing. Not told: the loss of records

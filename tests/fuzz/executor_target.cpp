@@ -134,7 +134,7 @@ class Bench {
     for (const LaunchSpec& part : core_->running()) {
       known += running_.contains({part.attempt, part.server}) ? 1 : 0;
     }
-    STARLING_CHECK(known == running_.size());  // every process is somebody's
+    STARLING_CHECK(known == running_.size());  // every process is of a part
   }
 
   void end() {

@@ -6,7 +6,7 @@
 //   it is told  RUN HOLD START FROM TO END          instants of the monotonic clock, in ns
 //   it says     profile did STEPS WALL CPU HELD     steps begun from FROM on and before TO; ns
 // and runs steps from START to END, so that its neighbours are disturbed all the while they count.
-// Where RUN is 0 it makes no steps. Where HOLD is 1 it lets nobody else have its core meanwhile.
+// Where RUN is 0 it makes no steps. Where HOLD is 1 it keeps its core to itself meanwhile.
 
 #include <signal.h>
 #include <sys/prctl.h>

@@ -13,7 +13,7 @@ namespace starling {
 namespace {
 
 constexpr const char* kExpected = "conformance/muri.json";
-/// Last bits decide who of two equally long jobs is first; on most traces nobody is.
+/// Last bits decide which of two equally long jobs is first; most traces have none.
 constexpr double kBound = 0.02;
 
 struct MuriTrace {

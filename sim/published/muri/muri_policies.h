@@ -26,8 +26,8 @@ class MuriShortest final : public MuriPolicy {
   bool by_service_;
 };
 
-/// Tiresias-L: three queues, left after 3,250 and 7,200 s of service on a GPU; in each, who runs
-/// goes before who waits. By count: no servers.
+/// Tiresias-L: three queues, left after 3,250 and 7,200 s of service on a GPU; in each, those that
+/// run go before those that wait. By count: no servers.
 class MuriTiresias final : public MuriPolicy {
  public:
   void enter(MuriJob& job) override { queues_[0].push_back(&job); }

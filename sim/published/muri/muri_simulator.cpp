@@ -66,7 +66,7 @@ MuriFigures run_muri(std::vector<MuriJob> jobs, MuriPolicy& policy) {
   while (arrived < jobs.size() || !here.empty()) {
     const double comes_s = arrived < jobs.size() ? jobs[arrived].submit_s : kNever;
     double now_s = std::min(comes_s, end.at_s);
-    if (now_s == kNever) break;  // nobody fits: the rest does not end
+    if (now_s == kNever) break;  // none fits: the rest does not end
     if (change && *change < now_s) {
       now_s = *change;
     } else {

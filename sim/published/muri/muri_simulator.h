@@ -32,7 +32,7 @@ struct MuriJob {
 [[nodiscard]] Result<std::vector<MuriJob>> read_muri_jobs(const std::filesystem::path& file,
                                                           bool at_once);
 
-/// Who runs. Called at every event, after the progress of all has been counted.
+/// Which jobs run. Called at every event, after the progress of all has been counted.
 class MuriPolicy {
  public:
   virtual ~MuriPolicy() = default;

@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Who decides in Pollux' simulated world, anew in each round.
+/// What decides in Pollux' simulated world, anew in each round.
 class PolluxScheduler {
  public:
   virtual ~PolluxScheduler() = default;

@@ -10,7 +10,7 @@
 namespace starling {
 
 /// Tiresias as Pollux' simulator has it: jobs run with the GPUs they ask for, in two queues by
-/// attained service; whoever has had 57,600 GPU seconds of running goes to the second for good.
+/// attained service; one with 57,600 GPU seconds of running goes to the second for good.
 /// A running job keeps its GPUs as long as its place in the order allows it to run.
 class TiresiasThere final : public PolluxScheduler {
  public:
@@ -32,7 +32,7 @@ class TiresiasThere final : public PolluxScheduler {
 };
 
 /// Optimus there, with an oracle of step times and of the steps that are left: one GPU each, then
-/// one more to whom it saves the most seconds.
+/// one more where it saves the most seconds.
 class OptimusThere final : public PolluxScheduler {
  public:
   explicit OptimusThere(const PolluxCluster& cluster) : cluster_(cluster) {}

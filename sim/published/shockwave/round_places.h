@@ -8,8 +8,8 @@
 
 namespace starling {
 
-/// GPUs of the `chosen` jobs of a round: larger gangs first, among equals who was chosen first.
-/// Whoever ran in the round before keeps its GPUs unless a larger gang has taken one; the others
+/// GPUs of the `chosen` jobs of a round: larger gangs first, among equals in the order chosen.
+/// One that ran in the round before keeps its GPUs unless a larger gang has taken one; the others
 /// take the lowest free ones. The gangs fit.
 [[nodiscard]] RoundPlaces place_round(const RoundPlaces& before,
                                       std::span<const std::size_t> chosen, const RoundJobs& jobs,

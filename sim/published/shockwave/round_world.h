@@ -41,7 +41,7 @@ struct RoundView {
   const RoundJobs& jobs;
 };
 
-/// Who runs in each round, as the authors' simulator asks its policies.
+/// Which jobs run in each round, as the authors' simulator asks its policies.
 class RoundPolicy {
  public:
   virtual ~RoundPolicy() = default;

@@ -13,11 +13,11 @@ using TimeShares = std::map<std::size_t, double>;
 using ShareTime = std::function<TimeShares(const RoundView& view)>;
 
 /// Gavel's rounds as Shockwave's simulator has them. Shares are computed anew when jobs have come,
-/// gone or failed, but not within 1,000 s; who arrives meanwhile has no share and does not run,
-/// though the GPUs that it would take stay free for it where none stands before it. Jobs are
+/// gone or failed, but not within 1,000 s; a job that arrives meanwhile has no share and does not
+/// run, though the GPUs that it would take stay free for it where none stands before it. Jobs are
 /// tried in descending order of share / part of all run time since the shares were computed, then
-/// of the time that they are owed from before, then of their share, then by number; who does not
-/// fit is passed by.
+/// of the time that they are owed from before, then of their share, then by number; one that does
+/// not fit is passed by.
 class ShareRounds final : public RoundPolicy {
  public:
   ShareRounds(std::uint32_t gpus, ShareTime share) : gpus_(gpus), share_(std::move(share)) {}

@@ -15,8 +15,8 @@ namespace starling {
 /// or gone, and every eighth round: first how many rounds each job runs in, so that the sum of the
 /// logarithms of their progress, less 1e-3 of the longest time that any has left, is largest and
 /// no job ends later than on its own part of the GPUs; then, where not all can, with the logarithms
-/// of those who will weighed by the twelfth power of by how much, and those first. GPUs that a
-/// round leaves go to whom has most left.
+/// of those that will weighed by the twelfth power of by how much, and those first. GPUs that a
+/// round leaves go to the job with most left.
 class ShockwaveRounds final : public RoundPolicy {
  public:
   explicit ShockwaveRounds(std::uint32_t gpus) : gpus_(gpus) {}
