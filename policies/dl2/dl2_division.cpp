@@ -227,7 +227,7 @@ Dl2Progress Dl2Division::progress_of(const std::vector<ElasticShare>& shares) {
   std::map<JobId, Account> now;
   for (const ElasticShare& share : shares) {
     const double whole_s = seconds(share.job->spec->duration);
-    if (whole_s <= 0) continue;  // nobody knows what part of it was done
+    if (whole_s <= 0) continue;  // what part of it was done is not known
     const JobId job = share.job->spec->id;
     now[job] = {std::min(share.left_s, whole_s), whole_s};
     const auto known = accounts_.find(job);

@@ -23,7 +23,7 @@ struct Dl2Example {
   std::size_t action = 0;
 };
 
-/// DL2 (arXiv 1909.06040): in each slot a net says, action by action, who gets one more worker,
+/// DL2 (arXiv 1909.06040): in each slot a net says, action by action, which job gets a worker,
 /// parameter server, or both, until it says that none does or nothing is left. Placing is Optimus'
 /// rule. What it decides by is one of three: a learner, which explores; else a net; else its
 /// incumbent, whose workers it takes, with the servers that the incumbent would have them with.

@@ -8,9 +8,9 @@
 namespace starling {
 namespace {
 
-/// Beside a job's own numbers: whether it is nobody, where it stands, by how much it has more left
-/// than who has the least and more workers than who has the fewest; and of all jobs how many there
-/// are, what share they have, and what they have left on average.
+/// Beside a job's own numbers: whether there is no job, where it stands, by how much it has more
+/// left than the one with the least and more workers than the one with the fewest; and of all jobs
+/// how many there are, what share they have, and what they have left on average.
 constexpr std::size_t kMore = 7;
 /// Where Dl2Slot::encode() has them among a job's numbers.
 constexpr std::size_t kLeft = 1, kShare = 3, kWorkers = 4;

@@ -82,7 +82,7 @@ class Dl2Learner {
   [[nodiscard]] const Dl2Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const Dl2LearnOptions& options() const noexcept { return options_; }
 
-  /// A slot begins, with whom everybody begins, and `progress` is what the last one brought.
+  /// A slot begins for every job there, and `progress` is what the last one brought.
   void begin_slot(Dl2Trail& trail, const Dl2Slot& slot, const Dl2Progress& progress);
   /// Draws the next action of a slot in which something is allowed. Nothing: the net answers no
   /// numbers.

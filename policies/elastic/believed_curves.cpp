@@ -10,7 +10,7 @@
 namespace starling {
 namespace {
 
-/// Samples of a GPU as its user asks; 1 where nobody knows.
+/// Samples of a GPU as its user asks; 1 where that is not known.
 double local_batch_of(const JobSpec& spec, const JobView* measured) {
   if (measured != nullptr && measured->batch > 0 && measured->allocation.as_asked() &&
       !measured->placement.empty())

@@ -102,7 +102,7 @@ ElasticPolicy::Share ElasticPolicy::share_of(const JobView& job) const {
   return share;
 }
 
-/// A division after which nobody is stopped for less than it gains, and nobody shrinks for nobody.
+/// A division after which no job is stopped for less than that gains, and none shrinks for nothing.
 void ElasticPolicy::divide_worthwhile(const View& view, const Capacity& all, Capacity left,
                                       Shares& shares) {
   std::vector<std::uint32_t> sure;
@@ -260,7 +260,7 @@ void ElasticPolicy::reallocate_stayers(const View& view, const Shares& stayers,
   }
 }
 
-/// To GPUs that nobody has to leave first.
+/// To GPUs that no job has to leave first.
 void ElasticPolicy::move_stayers(const View& view, Occupancy& planned, const Shares& stayers,
                                  std::vector<Decision>& out) const {
   for (const Share& share : stayers) {

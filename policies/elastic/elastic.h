@@ -28,7 +28,7 @@ struct ElasticOptions {
 /// Jobs that are not elastic have all their workers or none.
 ///
 /// A round divides everything. Workers that find no place are not held for their job: it gets as
-/// many as there is room for, and the others go to whoever is next. With `between`, which no paper
+/// many as there is room for, and the others go to the next job. With `between`, which no paper
 /// has, what is free is also divided as soon as a job arrives or ends: to those who wait, or else
 /// to those who run, if they gain more by it than a restart costs. No job gets less for that. What
 /// becomes of GPUs in other partitions is OverPartitions'.

@@ -31,7 +31,7 @@ void ElasticProgress::anchor(Known& known, const JobView& job, Instant now) {
   known.before += job.served - (known.served + (now - std::min(known.at, now)));
 }
 
-/// What it does from here on, with that job on the same GPUs; null: nobody.
+/// What it does from here on, with that job on the same GPUs; null: none.
 void ElasticProgress::begin(Known& known, const View& view, const JobView& job,
                             const JobView* beside) {
   known.before = job.served;

@@ -69,14 +69,14 @@ SpareWorkers in_workers(const Topology& topology, std::span<const SparePart> spa
   return out;
 }
 
-/// Those are somebody's now; ascending.
+/// Those are a job's now; ascending.
 void use(std::vector<SparePart>& spare, const Placement& gpus) {
   for (SparePart& part : spare)
     std::erase_if(part.guess, [&](GpuId gpu) { return std::ranges::binary_search(gpus, gpu); });
   std::erase_if(spare, [](const SparePart& part) { return part.guess.empty(); });
 }
 
-/// What the job could have of those servers if nobody was on them, in GPUs of whole workers.
+/// What the job could have of those servers if no job was on them, in GPUs of whole workers.
 /// `open`: less what is blocked there.
 std::size_t room_of(const Topology& topology, IndexRange servers, const JobSpec& job,
                     const Occupancy* open = nullptr) {
@@ -118,7 +118,7 @@ bool calls_here(const View& view, const JobView& gang) {
       view.waiting, [&](const JobView& waits) { return calls(view, waits, *gang.spec, here); });
 }
 
-/// What is free by `planned` and by nobody's leave.
+/// What is free by `planned` without any job leaving.
 Occupancy free_at_once(const View& view, const Occupancy& planned) {
   Occupancy open = planned;
   const IndexRange gpus = view.gpus.gpus();

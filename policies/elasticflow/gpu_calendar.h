@@ -34,7 +34,7 @@ struct GpuPlan {
 };
 
 /// How many GPUs of some, all alike, are not spoken for at any time from now on. With slots of so
-/// many seconds, from now on, GPUs are free for somebody else from the next slot on; 0: at once.
+/// many seconds, from now on, GPUs are free for other jobs from the next slot on; 0: at once.
 class GpuCalendar {
  public:
   explicit GpuCalendar(double gpus, double slot_s = 0) : slot_s_(slot_s), free_{{0, gpus}} {}

@@ -58,7 +58,7 @@ class BestFit final : public Packing {
   Scale scale_;
 };
 
-/// Where most is left, on the emptiest GPU. Nobody published it: in millionths.
+/// Where most is left, on the emptiest GPU. Not published: in millionths.
 class WorstFit final : public PackPolicy {
  public:
   explicit WorstFit(const ClusterSpec& cluster) : scale_(cluster) {}

@@ -46,7 +46,7 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
-  /// A round goes by priority, then by who is furthest behind its share, whoever came first.
+  /// A round goes by priority, then by how far a job is behind its share, not by when it came.
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return a.spec->priority > b.spec->priority;
   }

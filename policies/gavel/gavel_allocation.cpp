@@ -118,7 +118,7 @@ GavelAllocation smallest(const GavelProblem& problem, double low, double high, d
   return found ? *found : even(problem);
 }
 
-/// Can nobody tell the types apart, and everybody use each?
+/// Are all types the same to every job, and can every job use each?
 bool types_are_alike(const GavelProblem& problem) {
   const std::uint32_t fewest = *std::min_element(problem.gpus.begin(), problem.gpus.end());
   return std::all_of(problem.rows.begin(), problem.rows.end(), [&](const Row& row) {
@@ -176,7 +176,7 @@ std::optional<GavelAllocation> max_min_of(const GavelProblem& problem) {
 }
 
 /// Types that are alike are one: its answer, split as the GPUs are. Of all answers to the whole
-/// program the one that favours nobody.
+/// program the one that favours no job.
 std::optional<GavelAllocation> split_evenly(GavelProblem problem) {
   const std::vector<std::uint32_t> types = std::move(problem.gpus);
   const std::uint32_t all = std::accumulate(types.begin(), types.end(), 0U);

@@ -100,7 +100,7 @@ std::vector<GavelRounds::Pick> GavelPolicy::pick(
 }
 
 /// Gives the picks their places: of those of one size first those that can stay where one of their
-/// jobs is, nobody else being there after the round began. Answers who stays.
+/// jobs is, no other being there after the round began. Answers which stay.
 std::set<JobId> GavelPolicy::settle(const std::vector<Member>& members,
                                     const std::vector<GavelRounds::Candidate>& candidates,
                                     const std::vector<GavelRounds::Pick>& picks, Occupancy& planned,
@@ -173,7 +173,7 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
   const std::set<JobId> stays = settle(members, candidates, picks, planned, plan);
   for (const Member& member : members) {
     if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
-    // Who is not in the round may go on as long as nobody needs the place.
+    // A job that is not in the round may go on as long as no other needs the place.
     if (plan.contains(member.job->spec->id) || is_needed(planned, *member.job)) {
       out.emplace_back(Preempt{member.job->spec->id});
     } else {

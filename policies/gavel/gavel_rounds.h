@@ -19,10 +19,10 @@ namespace starling {
 /// A job alone, or two that share their GPUs, the smaller id first.
 using GavelCombination = std::pair<JobId, std::optional<JobId>>;
 
-/// Gavel's round mechanism: turns fractions of time into who runs in the next round. A job's
-/// priority on a type is its allocation over the part of the type's time that it has received since
-/// the last reset; a reset carries over as a deficit what it should have received and did not. Two
-/// jobs on the same GPUs have an account of their own, as long as they have an allocation.
+/// Gavel's round mechanism: turns fractions of time into the jobs that run in the next round. A
+/// job's priority on a type is its allocation over the part of the type's time that it has received
+/// since the last reset; a reset carries over as a deficit what it should have received and did
+/// not. Two jobs on the same GPUs have an account of their own, as long as they have an allocation.
 class GavelRounds {
  public:
   /// A newcomer counts as having had half a `round` on every type, so that no job's part is 0.

@@ -81,7 +81,7 @@ ForkedCopies::Fork ForkedCopies::begin(const View& view, Forking& forking) {
   return fork;
 }
 
-/// Server after server goes to whoever gains most by it, until nobody does.
+/// Server after server goes to the job that gains most by it, until none does.
 void ForkedCopies::grow(const View& view, std::vector<Fork>& forks, Occupancy& planned) {
   for (std::uint32_t s = planned.servers().first; s < planned.servers().last; ++s) {
     const ServerId server{s};

@@ -28,8 +28,8 @@ class ForkedCopies {
     const GangJob* gang = nullptr;
     ChosenGang* chosen = nullptr;  ///< its first copy, on one server; comes out with all of them
   };
-  /// Takes what the copies get in `planned`. Who runs keeps its copies where they are unless others
-  /// pay for a restart.
+  /// Takes what the copies get in `planned`. A job that runs keeps its copies where they are unless
+  /// others pay for a restart.
   void extend(const View& view, std::vector<Forking>& jobs, Occupancy& planned);
   /// Pace of one copy of so many workers, in that of the job as it asks.
   [[nodiscard]] double pace(const View& view, const JobSpec& job, ServerId server,

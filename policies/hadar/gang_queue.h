@@ -15,14 +15,14 @@ struct ChosenGang {
   GangOffer offer;
 };
 
-/// Up to so many jobs a dynamic programme says who starts; of more, whoever pays off most.
+/// Up to so many jobs a dynamic programme says which start; of more, those that pay off most.
 constexpr std::size_t kMostPlannedGangs = 12;
 /// States that it looks at; beyond them who is still to be decided takes its best offer.
 constexpr std::size_t kMostGangStates = 4096;
 
-/// Who starts where, of `jobs` in order of arrival: each is skipped, or takes its best offer at the
-/// prices that those before it leave, if that pays off; the most payoff in all. What was chosen is
-/// taken in the market. With more than kMostPlannedGangs jobs: in the order of what the first
+/// Which start where, of `jobs` in order of arrival: each is skipped, or takes its best offer at
+/// the prices that those before it leave, if that pays off; the most payoff in all. What was chosen
+/// is taken in the market. With more than kMostPlannedGangs jobs: in the order of what the first
 /// offers pay off for each GPU and round, each takes its best offer of that moment if it pays off.
 [[nodiscard]] std::vector<ChosenGang> choose_gangs(GpuMarket& market,
                                                    std::span<const GangJob> jobs);

@@ -28,8 +28,8 @@ struct GangOffer {
   }
 };
 
-/// GPUs of a partition for the rounds to come, with a price each: the dual problem of who runs
-/// where.
+/// GPUs of a partition for the rounds to come, with a price each: the dual problem of which jobs
+/// run where.
 ///
 /// What is taken is taken from now on, for as many rounds as the job needs, so that of a server
 /// fewer GPUs are taken the later it is, and a round costs by how many (PriceRange). GPUs that are
@@ -48,11 +48,11 @@ class GpuMarket {
   /// ones where it runs, then the fuller server, then the lowest.
   [[nodiscard]] std::optional<GangOffer> best(const GangJob& job) const;
   /// Answers which GPUs it took, for give_back() alone: those of a server are as good as one
-  /// another, and who stays is to have its own in the end.
+  /// another, and one that stays is to have its own in the end.
   Placement take(const GangJob& job, const GangOffer& offer);
   void give_back(const GangJob& job, const GangOffer& offer, const Placement& taken);
-  /// What has been taken of whom for how long: markets that differ in it alone, and are equal in
-  /// this, answer the same.
+  /// What has been taken, of which job, for how long: markets that differ in it alone, and are
+  /// equal in this, answer the same.
   [[nodiscard]] std::vector<double> state() const;
   [[nodiscard]] const std::vector<PriceRange>& types() const noexcept { return types_; }
 

@@ -31,10 +31,10 @@ struct PriceAnchor {
 /// Without jobs {1, 1}.
 [[nodiscard]] PriceRange price_range(std::span<const PriceAnchor> jobs, double gpus, double rounds);
 
-/// 2 alpha, alpha = max over types of max(1, ln(high / low)): who pays these prices, and takes a
-/// job exactly if its utility is more than what it pays, gets at least the best utility over this,
-/// where each job takes little of a server (standard for the law; our tests hold small cases to
-/// it).
+/// 2 alpha, alpha = max over types of max(1, ln(high / low)): a market with these prices, that
+/// takes a job exactly if its utility is more than what it pays, gets at least the best utility
+/// over this, where each job takes little of a server (standard for the law; our tests hold small
+/// cases to it).
 [[nodiscard]] double competitive_ratio(std::span<const PriceRange> types) noexcept;
 
 }  // namespace starling

@@ -33,9 +33,9 @@ struct HadarOptions {
 /// public: every round the GPUs of every server have a price that grows with how many are taken,
 /// each job asks where its utility is most above what it would pay (GpuMarket), and a dynamic
 /// programme or, of many jobs, the order of what they pay says who is asked first (choose_gangs). A
-/// gang may have GPUs of several types and is as fast as the slowest. Whom prices keep out gets
-/// what is left all the same. Unchanged gangs keep their GPUs; less urgent jobs get what the more
-/// urgent leave.
+/// gang may have GPUs of several types and is as fast as the slowest. A job that prices keep out
+/// gets what is left all the same. Unchanged gangs keep their GPUs; less urgent jobs get what the
+/// more urgent leave.
 ///
 /// HadarE: jobs that may be forked (RunDetails::copies) then get further copies, each on a server
 /// of its own, of what is left (ForkedCopies).

@@ -50,7 +50,7 @@ inline MarketCase market_case(Rng& rng, std::uint32_t jobs, std::uint32_t gpus_p
   return c;
 }
 
-/// Every place that a gang could have on the two servers, whoever is there: calls back with it.
+/// Every place that a gang could have on the two servers, free or not: calls back with it.
 inline void for_each_place(const MarketCase& c, const GangJob& job,
                            const std::function<void(const GangOffer&)>& each) {
   for (std::uint32_t first = 0; first <= job.workers; ++first) {

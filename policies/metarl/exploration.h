@@ -34,8 +34,8 @@ class ExplorationBudget {
   void begin(std::uint64_t order, std::uint32_t gpus, double gpu_seconds, std::uint64_t pair);
   /// A job runs, or is to begin, to explore: else keep_running() does nothing.
   [[nodiscard]] bool anybody() const noexcept { return !running_.empty(); }
-  /// By JobView::order, those that run here; `runs(order)` says whether one does. Whoever was to
-  /// begin and does not run was refused; whoever ran and does not has ended.
+  /// By JobView::order, those that run here; `runs(order)` says whether one does. One that was to
+  /// begin and does not run was refused; one that ran and does not has ended.
   template <class Runs>
   void keep_running(const Runs& runs);
 
@@ -72,7 +72,7 @@ class ExplorationBudget {
   std::uint64_t begun_ = 0, version_ = 0;
 };
 
-/// The same for a pair of job types on a GPU type, whoever of them comes first.
+/// The same for a pair of job types on a GPU type, whichever comes first.
 [[nodiscard]] std::uint64_t explored_pair(std::string_view one, std::string_view other,
                                           std::uint16_t gpu_type);
 

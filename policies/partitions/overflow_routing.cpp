@@ -223,7 +223,8 @@ bool OverflowRouting::try_spread_typed(const View& view, const QueueEntry& entry
   return true;
 }
 
-/// It may have GPUs of several partitions, if nobody can hold it or it has waited long enough.
+/// It may have GPUs of several partitions, if no partition can hold it or it has waited long
+/// enough.
 bool OverflowRouting::asks_around(const View& view, const QueueEntry& entry) const {
   // A particular one may be too large for a server that has GPUs enough.
   if (entry.gpus <= server_ && !(particular(entry) && entry.infeasible)) return false;

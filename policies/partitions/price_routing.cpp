@@ -53,7 +53,7 @@ void PriceRouting::learn(const View& view) {
   std::ranges::sort(types_, {}, &Type::id);
 }
 
-/// A GPU that is out of service is nobody's: whoever waited for it would wait for ever.
+/// A GPU that is out of service counts for no job: one that waited for it would wait for ever.
 void PriceRouting::count_in_service(const View& view) {
   for (Type& type : types_) type.in_service = type.gpus;
   gpus_ = view.gpus.gpus().size();
@@ -206,7 +206,7 @@ void PriceRouting::find_newcomers(const View& view) {
 
 const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
   view_ = &view;
-  if (view.others.empty()) {  // nobody to go to, and nobody to tell
+  if (view.others.empty()) {  // no partition to go to, and none to tell
     together_ = false;
     prices_.clear();
     if (!view.waiting.empty()) newest_ = std::max(newest_, view.waiting.back().order);

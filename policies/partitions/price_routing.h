@@ -20,10 +20,10 @@ namespace starling {
 /// jobs that are there: nothing is free then, so free GPUs say nothing.
 ///
 /// The price of a GPU type is what is wanted of it, by those who run and those who wait, for each
-/// GPU in service: the price at which a market that knows everybody's GPUs as his budget is cleared (Kelly
-/// 1997), and the factor by which jobs are slowed that share it. A job costs (price with it there,
-/// at least 1) / (its speed on that type); it goes where that is least. Whoever does not say prices
-/// is left out.
+/// GPU in service: the price at which a market is cleared where every job's GPUs are its budget
+/// (Kelly 1997), and the factor by which jobs are slowed that share it. A job costs (price with it
+/// there, at least 1) / (its speed on that type); it goes where that is least. An agent that does
+/// not say prices is left out.
 class PriceRouting {
  public:
   /// `elastic`: jobs that are may have any of their sizes, and want the largest.
@@ -37,13 +37,13 @@ class PriceRouting {
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
-  /// For those of `left`, whom a round has left out: gives away who costs less elsewhere by a
+  /// Of `left`, which a round has left out: gives away those that cost less elsewhere by a
   /// quarter at least. Nothing where no agent says prices.
   void rebalance(std::span<const JobView* const> left, std::vector<Decision>& out);
   /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere
   /// they cost less by kWorthMoving and by kRestart in time; those first that save most, a few in
-  /// all. They are taken to go on for as long as they have run. Whom the caller stops is given away
-  /// by route() once he waits, if that is still so.
+  /// all. They are taken to go on for as long as they have run. One that the caller stops is given
+  /// away by route() once it waits, if that is still so.
   [[nodiscard]] std::vector<const JobView*> pick_movers(const View& view);
   /// Free GPUs there are no reason to move: it would cost a quarter more on them than here, since
   /// they are slow. Where no agent says prices it never is so. For OverflowRouting::set_veto(),

@@ -67,7 +67,7 @@ void RemotePartitions::read_types(const View& view, const RemoteDigest& digest,
     }
     const auto price = std::ranges::find(digest.prices, type.type, &TypePrice::type);
     if (price != digest.prices.end()) type.price = price->value;
-    // Whoever runs wants what he has: less than that nobody can have meant.
+    // A job that runs wants what it has: a price below that cannot have been meant.
     const double busy = static_cast<double>(type.gpus - type.free) / type.gpus;
     if (!digest.types.empty()) type.price = std::max(type.price, busy);
     *out++ = type;

@@ -96,7 +96,7 @@ class RemotePartitions {
     RemoteRooms servers;  // known() once asked for
   };
   [[nodiscard]] const Known& known(const View& view, AgentId agent, IndexRange servers);
-  /// Who is heard of is as it was at the last call.
+  /// A partition that is heard of is as it was at the last call.
   [[nodiscard]] bool same_flock(const View& view, std::uint32_t server) const;
   void list_flock(const View& view, std::uint32_t server);
   void drop_old_pledges(Instant now);

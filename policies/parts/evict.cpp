@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-/// Those of them that nobody has, ascending.
+/// Those of them that no job has, ascending.
 Placement free_part(const Occupancy& gpus, const Placement& placement) {
   Placement out;
   for (const GpuId gpu : placement) {

@@ -28,8 +28,8 @@ void start_or_keep(Trial& now, JobId job, Placement promised, Demand each,
 /// with all that was promised, and without the job. That a server is being drained is no need.
 [[nodiscard]] bool is_needed(const Occupancy& soon, const JobView& job);
 
-/// Stop, then start on what was promised: who of those that run here has to stop for those that are
-/// to start.
+/// Stop, then start on what was promised: which of those that run here have to stop for those that
+/// are to start.
 ///
 /// Running jobs are offered one after the other until there is a place in soon(); what is promised
 /// is taken there. In the end those stop who are needed, and the others stay as if none had

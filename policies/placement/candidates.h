@@ -106,7 +106,7 @@ class Candidates {
   /// There is such a place.
   [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty) const;
 
-  /// Who could share GPUs with a gang that spans partitions, as Policy::co_tenants(). A gang that
+  /// What could share GPUs with a gang that spans partitions, as Policy::co_tenants(). A gang that
   /// asks for CPUs or memory shares with none: what is left of those beside its free GPUs is not
   /// known here.
   [[nodiscard]] std::vector<CoTenant> co_tenants(const JobSpec& gang, std::size_t most);
@@ -118,7 +118,7 @@ class Candidates {
   [[nodiscard]] bool room_to_share() const {
     return sharing() && !residents_.live_groups().empty();
   }
-  /// The job may join whoever is on that GPU: a free one, or one of a known job that leaves it the
+  /// The job may join what is on that GPU: a free one, or one of a known job that leaves it the
   /// memory.
   [[nodiscard]] bool may_join(const PlacementRequest& request, GpuId gpu);
   [[nodiscard]] const FreeServers& free() const noexcept { return free_; }

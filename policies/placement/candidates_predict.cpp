@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the speed model says of a place: predicted once, kept while nobody comes to its servers or
+// What the speed model says of a place: predicted once, kept while no job comes to its servers or
 // leaves them.
 #include <algorithm>
 #include <cmath>

@@ -36,7 +36,7 @@ struct Resident {
 /// Equal for jobs of one user, queue and gang size (and hardly ever for others).
 [[nodiscard]] std::uint64_t recurring_group_of(const JobSpec& spec);
 
-/// Who runs in one partition, as far as its home knows, followed from call to call: what did not
+/// What runs in one partition, as far as its home knows, followed from call to call: what did not
 /// change costs nothing but a few comparisons. Relies on what View::running promises: jobs leave
 /// anywhere and come at the end.
 class Residents {
@@ -103,7 +103,7 @@ class Residents {
   double speed(const SpeedModel& model, std::uint32_t slot);
   /// The model has learned: all are asked anew.
   void forget_speeds(Instant now);
-  /// Since this was last asked, in their order; whoever follows has to ask.
+  /// Since this was last asked, in their order; a follower has to ask.
   [[nodiscard]] std::vector<Move> take_moves() { return std::exchange(moves_, {}); }
 
  private:

@@ -64,7 +64,7 @@ struct WaysOut {
 };
 
 /// One decision of a placement policy: a waiting job, and what may be done with it. Valid during the
-/// call that it is given to. Copies nothing; who keeps it copies what it needs.
+/// call that it is given to. Copies nothing; one that keeps it copies what it needs.
 ///
 /// A gang that waits on may be asked about again at the end of the call, when everybody has had a
 /// turn: whether it is co-allocated or waits. One at most is co-allocated in a call.

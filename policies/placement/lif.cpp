@@ -22,7 +22,7 @@ constexpr PolicyFacts kFacts{
 
 constexpr double kGoes = 3;  // above every place
 
-/// In (0, 2), the larger the less the slowdown (in millionths); 1 where nobody is slowed.
+/// In (0, 2), the larger the less the slowdown (in millionths); 1 where no job is slowed.
 double score_of(std::int64_t slowdown) {
   const double s = static_cast<double>(slowdown) / static_cast<double>(kGpu);
   return s >= 0 ? 1 / (1 + s) : 2 - 1 / (1 - s);

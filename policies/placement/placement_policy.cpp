@@ -13,11 +13,11 @@ namespace starling {
 namespace {
 
 /// What a gang over several partitions must add to share GPUs, in that of one in a single partition:
-/// owners do not know how those fare together that it joins, and nobody joins it in its turn. By
+/// owners do not know how those fare together that it joins, and none joins it in its turn. By
 /// runs of training weeks (docs/decisions.md).
 constexpr double kGangGain = 2;
 
-/// Whoever chooses other than by score is shown shared places, too, where free ones slow nobody.
+/// A chooser that goes by more than the score sees shared places, too, where free ones slow no job.
 PlacementRules rules_of(const PlacementSystem& system, bool chooser) {
   PlacementRules rules = system.scorer->rules();
   if (!system.forwards_by_speed) rules.minimum_gain.reset();

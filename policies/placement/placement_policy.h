@@ -76,7 +76,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool co_allocate(const DecisionContext& context, const QueueEntry& entry,
                                  const JobView& job, bool shares, Trial& trial,
                                  std::vector<Decision>& out);
-  /// Outside decide(): who runs here now.
+  /// Outside decide(): what runs here now.
   void look_again(const View& view);
 
   PolicyFacts facts_;

@@ -9,14 +9,14 @@
 
 namespace starling {
 
-/// Who is asked about first, and what is known of how long jobs take.
+/// Which job comes first, and what is known of how long jobs take.
 enum class PlacementOrder : std::uint8_t {
   arrival,
   /// The least GPU time that it may still take (RemainingTimes, by recurring-job group), then by arrival.
   forecast
 };
 
-/// What a placement policy is made of: PlacementPolicy runs it, and whoever searches, records or
+/// What a placement policy is made of: PlacementPolicy runs it, and what searches, records or
 /// imitates wraps a Chooser around it.
 struct PlacementSystem {
   PolicyFacts facts;

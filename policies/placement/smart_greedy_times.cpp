@@ -40,7 +40,7 @@ void FreeTimes::look_at_gpus() {
   for (std::uint32_t i = 0; i < range.size(); ++i) {
     const GpuId gpu{range.first + i};
     if (view_->gpus.is_blocked(gpu) || view_->gpus.tenants(gpu) > known[i]) {
-      gpu_[i] = kNever_s;  // nobody here knows when
+      gpu_[i] = kNever_s;  // it is not known here when
     } else if (known[i] == 0) {
       gpu_[i] = 0;
     }

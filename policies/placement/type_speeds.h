@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// How fast jobs run alone on each GPU type that the data centre has, whoever owns it: on the best
+/// How fast jobs run alone on each GPU type that the data centre has, in any partition: on the best
 /// GPUs of the type that there would be if all were free. Asked once for every look.
 class TypeSpeeds {
  public:

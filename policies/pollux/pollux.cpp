@@ -100,8 +100,8 @@ std::vector<NodeShare> any_row(const View& view, const Occupancy& planned, const
   return replicas == 0 ? row : std::vector<NodeShare>{};
 }
 
-/// GPUs of a row, of those free in `planned`: first those that it has already, then those that nobody
-/// has now. Nothing: they, or the CPUs and memory that go with them, are not there.
+/// GPUs of a row, of those free in `planned`: first those that it has already, then those that no
+/// job has now. Nothing: they, or the CPUs and memory that go with them, are not there.
 std::optional<Placement> take_row(const View& view, const Occupancy& planned, const JobView& job,
                                   std::uint32_t each, std::span<const NodeShare> row) {
   Placement out;

@@ -66,7 +66,7 @@ class QueueWalk {
 
   /// One call. `idle`: no job can start here, whatever waits.
   [[nodiscard]] std::vector<Decision> decide(const View& view, bool idle, const Steps& steps);
-  /// A step: starts whoever fits, in order, by place().
+  /// A step: starts those that fit, in order, by place().
   void start_in_order(const View& view, Trial& trial, std::vector<Decision>& out);
   /// For policies that start jobs in a way of their own: the others get those that `settled` does
   /// not hold for. In the place of decide().

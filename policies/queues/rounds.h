@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// Who is to start where in a round, and has not yet: in the order in which they were added.
+/// What is to start where in a round, and has not yet: in the order in which they were added.
 class RoundPlan {
  public:
   struct Planned {
@@ -30,7 +30,7 @@ class RoundPlan {
   void move(const View& view, const JobView& job, std::optional<Placement> to,
             const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
   [[nodiscard]] bool contains(JobId job) const;
-  /// Somebody is to start beside that job.
+  /// Another job is to start beside that one.
   [[nodiscard]] bool has_guest(JobId job) const;
   [[nodiscard]] bool empty() const noexcept { return planned_.empty(); }
   void clear() { planned_.clear(); }

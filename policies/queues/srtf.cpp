@@ -32,7 +32,7 @@ std::int64_t remaining(const JobView& job) {
 /// A waiting job that finds no room stops the running jobs with the most time left, as few as it
 /// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
 /// stops first, whatever they have left, those of a higher one never. What it will get when they
-/// have stopped is kept for it: nobody behind it in the queue starts there in the meantime.
+/// have stopped is kept for it: no job behind it in the queue starts there in the meantime.
 class Srtf final : public Policy, public QueueOrder {
  public:
   Srtf(const QueueOptions& options, double margin) : queue_(options, remaining), margin_(margin) {}
@@ -63,7 +63,7 @@ class Srtf final : public Policy, public QueueOrder {
   [[nodiscard]] static bool may_stop(const Claimant& who, const Victim* victim) {
     if (victim == nullptr || victim->job->spec->priority > who.priority) return false;
     if (victim->job->spec->priority < who.priority) return true;
-    // Jobs of unknown length stop nobody: two of them would stop each other without end.
+    // Jobs of unknown length stop no others: two of them would stop each other without end.
     return who.remaining != kUnknown && victim->remaining >= who.least;
   }
   void look_at_running(const View& view, Eviction& eviction);

@@ -109,7 +109,7 @@ class Placing {
     return best ? best->who : std::vector<std::size_t>{};
   }
 
-  /// As many servers as it needs on which nobody else is.
+  /// As many servers as it needs on which no other is.
   std::vector<std::size_t> who_leaves_whole_servers(
       const SiaGrant& grant, const std::map<ServerId, std::vector<std::size_t>>& movable) const {
     std::vector<Cleared> whole;

@@ -23,11 +23,11 @@ struct SiaGrant {
 using SiaFinder = std::function<std::optional<Placement>(const Occupancy&, const SiaGrant&)>;
 
 /// Gives the grants their places (Sia, section 3.4: part of a server is never split, whole servers are
-/// whole): who stays keeps its own, the others get theirs from the largest on. Where one finds none,
-/// since the partition is in pieces, smaller ones that would stay make room and are placed anew: on
-/// the servers where the fewest GPUs have to be left. Where all sizes and the sizes of servers are
-/// powers of two and everybody may move, whoever are together no more than there is of their type
-/// all find a place. `planned`: the partition without all of them; in the end with them.
+/// whole): those that stay keep their own, the others get theirs from the largest on. Where one
+/// finds none, since the partition is in pieces, smaller ones that would stay make room and are
+/// placed anew: on the servers where the fewest GPUs have to be left. Where all sizes and the sizes
+/// of servers are powers of two and all may move, jobs that are together no more than there is of
+/// their type all find a place. `planned`: the partition without all of them; in the end with them.
 void place_grants(Occupancy& planned, std::vector<SiaGrant>& grants, const SiaFinder& find);
 
 }  // namespace starling

@@ -15,7 +15,7 @@ namespace {
 using Row = SiaProblem::Row;
 using Choice = SiaProblem::Choice;
 
-/// Nobody else has been given any of it.
+/// No other has been given any of it.
 bool is_left(const Occupancy& planned, const JobView& job) {
   return all_free(planned, job.placement) && planned.has_means(job.placement, demand_of(*job.spec));
 }
@@ -77,8 +77,8 @@ SiaAnswer SiaPolicy::solve(const View& view, const SiaProblem& problem,
   return answer;
 }
 
-/// Where it runs, if nobody has been given that, or by the cheapest of its smaller choices that has
-/// room.
+/// Where it runs, if no other has been given that, or by the cheapest of its smaller choices that
+/// has room.
 void SiaPolicy::place_smaller(Occupancy& planned, SiaGrant& grant, const Row& row) const {
   if (row.now && is_left(planned, *grant.job)) {
     grant.place = grant.job->placement;
@@ -115,7 +115,7 @@ void SiaPolicy::carry_out(const View& view, std::vector<SiaGrant>& grants, Round
 }
 
 /// The places of all that the answer gives something, and of those that it does not but whose place
-/// nobody needs; whoever else runs is stopped.
+/// no other needs; any other that runs is stopped.
 std::vector<SiaGrant> SiaPolicy::grants_of(const SiaProblem& problem, const SiaAnswer& answer,
                                            const std::vector<const JobView*>& jobs,
                                            Occupancy& planned, std::vector<Decision>& out) const {

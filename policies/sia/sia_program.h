@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// The program that Sia (SOSP 2023, section 3.4) solves at each round: who runs by which
+/// The program that Sia (SOSP 2023, section 3.4) solves at each round: which job runs by which
 /// configuration, which is a number of GPUs of one type.
 struct SiaProblem {
   /// What there is of a GPU type.
@@ -38,7 +38,7 @@ struct SiaProblem {
     std::int32_t priority = 0;
   };
   std::vector<Type> types;
-  std::vector<Row> rows;  ///< by who goes first where others are the same
+  std::vector<Row> rows;  ///< in the order in which equal ones go
 };
 
 /// What is minimised: the sum over jobs of (restart factor x goodput)^power, goodputs of a job in

@@ -106,7 +106,7 @@ SiaProblem::Row SiaPolicy::row_of(const View& view, const JobView& job) {
   return row;
 }
 
-/// What is free of each type, on servers that take somebody.
+/// What is free of each type, on servers that take jobs.
 void SiaPolicy::set_capacity(const View& view, const Occupancy& planned,
                              SiaProblem& problem) const {
   constexpr double kMillion = 1e6;

@@ -32,7 +32,7 @@ struct KnapsackEffort {
 /// largest gain in the answer, a linear program says of the others, which gain no more, how much of
 /// each is in, and what it has in part, of R items at most, is out. At least (1 - R/(q+1)) of the
 /// best; and at least 1/(R+1) whatever q, for each item alone is tried as well. What is then left
-/// goes to whoever gains most for it.
+/// goes to the one that gains most for it.
 ///
 /// q is most_fixed, or the most for which the programs have no more than most_variables in all.
 /// Where even one has more, those choices alone are looked at that gain most for their dominant

@@ -12,7 +12,7 @@
 namespace starling {
 
 /// For tests and benchmarks: one partition whose jobs do not end by themselves. What the policy
-/// decides is done at once; whom it forwards is gone.
+/// decides is done at once; what it forwards is gone.
 struct PolicyRig {
   PolicyRig(const Topology& of, std::unique_ptr<Policy> decider)
       : PolicyRig(of, std::move(decider), {0, of.server_count()}) {}

@@ -23,7 +23,7 @@ namespace starling {
 /// anything more to say. A policy with rounds also decides at every multiple of its round. Whatever
 /// a decision does that it may not is a line in `faults`.
 ///
-/// A job runs as fast as the speed model says of its placement, beside whoever is on its servers
+/// A job runs as fast as the speed model says of its placement, beside what is on its servers
 /// where the policy shares GPUs and there is a model, else beside none. Without a model
 /// every placement is as good as any other, and n GPUs do n / (1 + 0.02 (n - 1)) times what one
 /// does. As with the real agents, JobView::served is work where attempts are over and wall time

@@ -111,7 +111,7 @@ void Ranked::start_here(const View& view, Trial& trial, std::vector<Decision>& o
   choose(budget, queue_.options().strict, newcomers);
   if (newcomers.empty()) return;
 
-  // Newcomers go where nobody has to stop as long as that lasts, then onto those who were not
+  // Newcomers go where no job has to stop as long as that lasts, then onto those that were not
   // chosen, last in order first.
   auto victim = runners_.rbegin();
   for (const std::size_t i : newcomers) {

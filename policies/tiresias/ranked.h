@@ -11,8 +11,8 @@ namespace starling {
 
 /// The decisions of a preemptive policy that is nothing but an order of all jobs, waiting and
 /// running alike, by priority and then by rank: GPUs go down the order by number, a job that no
-/// longer fits is skipped, and whoever runs without being chosen is stopped if, and only if, its
-/// GPUs are needed by one who is.
+/// longer fits is skipped, and one that runs without being chosen is stopped if, and only if, its
+/// GPUs are needed by one that is.
 ///
 /// A chosen job keeps its place. A new one is placed where it stops the fewest; until those have
 /// stopped, no job behind it starts on the GPUs that are promised to it.
@@ -41,7 +41,7 @@ class Ranked {
   QueueIndex::KeyOf rank_;
   QueueWalk queue_;
   std::vector<Runner> runners_;  // that may be stopped, by rank
-  Mirror soon_;                  // once those who stop have stopped
+  Mirror soon_;                  // once those that stop have stopped
 };
 
 }  // namespace starling
