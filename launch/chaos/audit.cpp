@@ -219,7 +219,7 @@ void Audit::settle(double now, const std::vector<JobState>& known) {
   }
   for (Job& job : jobs_) {
     const std::string name = "job " + to_string(job.id);
-    if (job.accepted < 0 && job.started < 0) continue;  // nobody promised anything
+    if (job.accepted < 0 && job.started < 0) continue;  // nothing was promised
     if (!listed.contains(job.id))
       violate(now, "forgot", name + " was accepted; nobody knows it now");
     if (job.end == JobPhase::unknown)

@@ -105,7 +105,7 @@ class Run {
                          drain(executor, drained, evict);
                        }});
     injector_ = &injector;
-    // Before, too: nobody should wait for a long run to learn that half of it cannot be done here.
+    // Before, too: that half of it cannot be done here should not be learnt after a long run.
     for (const auto& [name, why] : injector.impossible())
       std::fprintf(stderr, "starling: left out: %s: %s\n", name.c_str(), why.c_str());
     const double end = began_ + scenario_.length;

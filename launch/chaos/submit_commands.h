@@ -20,7 +20,7 @@ class SubmitCommands {
  public:
   SubmitCommands(const Scenario& scenario, std::filesystem::path dir, Audit& audit);
 
-  /// Starts what is due, kills whom it befalls, takes in what has ended.
+  /// Starts what is due, kills those it befalls, takes in what has ended.
   void step(double now, bool submit_more);
   [[nodiscard]] std::size_t running() const { return commands_.size(); }
 

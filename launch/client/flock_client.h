@@ -32,9 +32,9 @@ class Session;
 /// `invalid` for the directory, `busy` where thousands of programs use the same client's key.
 ///
 /// One thread at a time; any number of threads and processes may have one each. What this key may
-/// do is the flock's business (docs/security.md): who may not is told `invalid`. Asked again, all
-/// calls but new_id() and add_member() do once what they do; a member that is added or removed a
-/// second time is `invalid`.
+/// do is the flock's business (docs/security.md): one that may not is told `invalid`. Asked again,
+/// all calls but new_id() and add_member() do once what they do; a member that is added or removed
+/// a second time is `invalid`.
 ///
 /// A program that has called catch_stop_signals() and is asked to stop has its calls end early.
 class FlockClient {
@@ -61,7 +61,7 @@ class FlockClient {
   [[nodiscard]] AgentId owner_of(ServerId server) const;
   /// On which agent's host `agent` lived when it was heard last.
   [[nodiscard]] AgentId host_of(AgentId agent) const;
-  /// Whom the flock takes this client for. Connected.
+  /// The user that the flock takes this client for. Connected.
   [[nodiscard]] std::string user() const;
 
   /// Done, or `invalid`: why the flock could never run it. Types of GPUs get the topology's

@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// The members of a flock whose state is in etcd, for who looks at them and changes them.
+/// The members of a flock whose state is in etcd, to be looked at and changed.
 class FlockHosts {
  public:
   /// `unsupported` where the state is not in etcd.

@@ -32,7 +32,7 @@ namespace starling {
                                                 const std::string& text);
 
 /// The jobs of all agents that answer: the first within ten seconds, each of the others three
-/// seconds after it was heard last. Who has not said all within `patience` is silent.
+/// seconds after it was heard last. One that has not said all within `patience` is silent.
 [[nodiscard]] JobsFound all_jobs(Session& session, Duration patience = std::chrono::seconds(60));
 
 }  // namespace starling

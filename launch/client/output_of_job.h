@@ -14,7 +14,7 @@
 
 namespace starling {
 
-/// A line that a job has printed, and who printed it.
+/// A line that a job has printed, and which worker did.
 struct OutputLine {
   JobId job;
   std::uint32_t attempt = 0;  ///< 1 for its first

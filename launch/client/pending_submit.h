@@ -16,7 +16,7 @@ namespace starling {
 [[nodiscard]] bool is_same_job(const JobState& there, const JobSpec& spec);
 
 /// One job on its way to its home: says it, says it again where nothing is heard, and knows the
-/// answer. For who waits for one and for who has many under way over one session.
+/// answer. For callers that wait for one and for those with many under way over one session.
 class PendingSubmit {
  public:
   /// `job` has its id.
@@ -26,7 +26,7 @@ class PendingSubmit {
   [[nodiscard]] AgentId agent() const noexcept { return agent_; }
   /// When it has to be said the next time.
   [[nodiscard]] Instant due() const noexcept { return again_; }
-  /// Says it, and the next time when nobody has answered for Session::kRepeat.
+  /// Says it, and the next time when no answer has come for Session::kRepeat.
   void say(Session& session);
   /// What `received` says of it, if anything final. `invalid`: refused, and why.
   [[nodiscard]] std::optional<Result<SubmittedJob>> heard(const Received& received);

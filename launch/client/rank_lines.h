@@ -15,7 +15,7 @@ struct RankLine {
   bool cut = false;  ///< it goes on in the next piece, or has no end yet
 };
 
-/// What workers of one server have printed, for a reader who looks at the whole gang or at one of
+/// What workers of one server have printed, for a reader that looks at the whole gang or at one of
 /// them. Where several workers share a server their guardian writes "[RANK] " before each line
 /// (launch/guardian/job_output.h); a worker alone is written as it is.
 class RankLines {
@@ -29,8 +29,8 @@ class RankLines {
   [[nodiscard]] std::string take(const std::string& bytes);
   /// What is left of a line without end.
   [[nodiscard]] std::string rest();
-  /// The same line by line, without marks, in pieces of at most kLineMost bytes. Whoever takes
-  /// lines takes nothing else.
+  /// The same line by line, without marks, in pieces of at most kLineMost bytes. A reader that
+  /// takes lines takes nothing else.
   static constexpr std::size_t kLineMost = 64 * 1024;
   [[nodiscard]] std::vector<RankLine> lines(const std::string& bytes);
   [[nodiscard]] std::vector<RankLine> rest_of_lines();

@@ -26,7 +26,7 @@ namespace starling {
 /// This process on the bus of a flock, as one of its clients. One thread.
 class Session {
  public:
-  /// Who has heard no answer for so long asks again.
+  /// A client that has heard no answer for so long asks again.
   static constexpr Duration kRepeat = std::chrono::milliseconds(250);
 
   /// Takes the first client place of the flock that no other process uses, or else becomes one more
@@ -35,7 +35,7 @@ class Session {
 
   [[nodiscard]] NodeId me() const noexcept { return me_; }
   [[nodiscard]] std::uint32_t agents() const noexcept { return agents_; }
-  /// Whom the flock takes this command's place for.
+  /// The user that the flock takes this command's place for.
   [[nodiscard]] const Asker& holder() const noexcept { return holder_; }
   /// That user; where the flock names none, the one who runs this program.
   [[nodiscard]] std::string user() const;

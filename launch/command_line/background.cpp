@@ -26,7 +26,7 @@ namespace {
 
 constexpr off_t kMostLogBytes = 4 << 20;
 
-int waiting = -1;                // the end of a pipe on which the command waits; -1: nobody does
+int waiting = -1;                // the end of a pipe on which the command waits; -1: none does
 std::filesystem::path log_file;  // empty: output is where it was at the start
 std::mutex log_mutex;
 

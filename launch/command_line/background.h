@@ -23,7 +23,7 @@ void ignore_hangup();
 /// in `log`.1. Nothing where enter_background() was not called.
 [[nodiscard]] Status background_ready(const std::filesystem::path& log);
 
-/// One line for who looks after this process: on stderr, and with its time once that is a log.
+/// One line for the user of this process: on stderr, and with its time once that is a log.
 void announce(const std::string& line);
 
 /// What a service manager that waits for it is to know ("READY=1", "STOPPING=1"), as sd_notify(3)

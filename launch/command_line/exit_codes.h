@@ -24,7 +24,7 @@ int failed(const Error& error);
 
 /// The exit status of the program once its command has ended with `status`: where stdout did not
 /// take all that was printed, kDone becomes kWorkFailed, with one message, or none for a pipe that
-/// its reader has closed, for whoever closes one has seen enough.
+/// its reader has closed, for it has seen enough.
 int ended(int status);
 /// The command has said itself that stdout takes nothing more: ended() leaves its status alone.
 void stdout_was_given_up() noexcept;

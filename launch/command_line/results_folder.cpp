@@ -24,7 +24,7 @@ constexpr Known kResults[] = {
     {"report.html", "<script id=\"data\" type=\"application/json\">"},
 };
 
-/// An empty one is what a run leaves that ended before its first row; nobody loses it.
+/// An empty one is what a run leaves that ended before its first row: nothing is lost with it.
 bool is_ours(const fs::path& file, const std::string& mark) {
   std::ifstream in(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};

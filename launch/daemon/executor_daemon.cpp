@@ -78,7 +78,7 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   catch_stop_signals();
   ignore_hangup();
   raise_file_limit();
-  // Before anything else, because nothing else may work: what nobody guards any more.
+  // Before anything else, because nothing else may work: parts that have lost their guardian.
   const std::filesystem::path left = config.parent_path() / "parts";
   if (const std::size_t some = clear_unguarded(left); some > 0)
     log_error(std::to_string(some) + " parts without guardian do not die");

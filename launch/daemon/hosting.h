@@ -26,7 +26,7 @@ class Hosting {
   int run();
 
  private:
-  /// One partition and who serves it here.
+  /// One partition and what serves it here.
   struct Post {
     HostedSeat seat;
     std::string prefix;  ///< of log lines

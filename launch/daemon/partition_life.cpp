@@ -48,7 +48,7 @@ class StatusLine {
   std::string prefix_, last_;
 };
 
-/// Somebody knows more of this partition than this life. Either it has been taken over, which etcd
+/// A peer knows more of this partition than this life. Either it has been taken over, which etcd
 /// will say, or its state in etcd is an old copy: that is sure once the lease, renewed since, has
 /// outlasted any that another could have had.
 class Doubted {

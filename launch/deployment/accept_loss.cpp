@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// So much more than any peer can know that nobody has to be asked: as many records as a node writes
+// So much more than any peer can know that none has to be asked: as many records as a node writes
 // in a week at 1,000 a second.
 constexpr std::uint64_t kSkippedRecords = 1'000'000'000;
 

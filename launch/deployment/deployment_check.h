@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What every flock that `up` made is, whoever has changed its file since: known kinds, names and
+/// What every flock that `up` made is, however its file was changed since: known kinds, names and
 /// ids of their own that go with the role, agents 0 to n-1 each with its own partition, executors
 /// of those partitions with servers. `invalid` names the first field that is not.
 [[nodiscard]] Status check_deployment(const Deployment& flock);

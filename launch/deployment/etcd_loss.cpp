@@ -66,7 +66,7 @@ Result<fs::path> keep_copy(const EtcdAddress& flock, const StateDir& dir) {
   return kept;
 }
 
-/// Of a partition that nobody serves now.
+/// Of a partition that no agent serves now.
 Result<std::vector<Record>> journal_of(const EtcdAddress& flock, EtcdAuthority& authority,
                                        const Ownership& own, AgentId agent) {
   const auto told = read_told(flock, PartitionId{agent.value});
@@ -163,7 +163,7 @@ Result<AcceptedLoss> accept_etcd_loss(const Deployment& deployment, const Deploy
     const std::vector<Record> ends = end_what_is_open(me, records, loss, [&](AgentId home) {
       return journal_of(flock.value(), authority, mine.value(), home);
     });
-    // Nobody takes the next life for one that is known, wherever it is.
+    // No peer takes the next life for one that it knows, wherever it is.
     records.emplace_back(LifeBegan{Incarnation{life}, mine.value().epoch});
     records.insert(records.end(), ends.begin(), ends.end());
     journal.go_beyond(std::max(journal.position(), told.value() ? told.value()->written : 0));

@@ -10,8 +10,8 @@
 
 namespace starling {
 
-// What the policy of a partition has learned, beside its journal in etcd, so that whoever serves the
-// partition next begins with it.
+// What the policy of a partition has learned, beside its journal in etcd, so that the agent that
+// serves the partition next begins with it.
 
 /// What is kept; empty: nothing. `io`: etcd does not answer.
 [[nodiscard]] Result<std::string> read_etcd_memory(const Deployment& deployment,

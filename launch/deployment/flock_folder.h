@@ -9,7 +9,7 @@
 
 namespace starling {
 
-/// Held in the flock's directory by who restarts it host by host.
+/// Held in the flock's directory by the command that restarts it host by host.
 inline constexpr const char* kRestartLock = "restart";
 
 /// In a flock's directory: what an `up` in the background says.
@@ -25,7 +25,7 @@ inline constexpr const char* kOwnFolder = "own-folder";
 /// Makes the directory of a new flock where there is none, and notes so in it. `invalid` unless it
 /// is a safe place (launch/processes/safe_folder.h).
 [[nodiscard]] Status make_flock_folder(const std::filesystem::path& dir);
-/// Whoever makes such a directory in another way notes it with this.
+/// What makes such a directory in another way notes it with this.
 [[nodiscard]] Status note_own_folder(const std::filesystem::path& dir);
 /// After make_flock_folder(), where no flock came of it: what was written goes, and the directory,
 /// if that call made it. What the system does not let go stays.

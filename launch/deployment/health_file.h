@@ -11,7 +11,7 @@
 namespace starling {
 
 /// A health file says which of an executor's GPUs are bad: numbers as in the topology, one or more
-/// a line, `#` begins a comment. No file: none is. Whoever watches the hardware writes it, best by
+/// a line, `#` begins a comment. No file: none is. A watcher of the hardware writes it, best by
 /// renaming a new one over it.
 
 /// The GPUs that `text` names, ascending. `invalid` names the line. `gpus`: those of the executor.

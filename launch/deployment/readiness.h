@@ -18,14 +18,15 @@ namespace starling {
 
 /// How much of a flock is there.
 struct Readiness {
-  /// At least one agent serves, and whoever is not there is away: nothing should wait for it.
+  /// At least one agent serves, and those that are not there are away: nothing should wait for
+  /// them.
   bool ready = false;
   std::uint32_t agents = 0;  ///< that answer
   std::string missing;       ///< for people
 };
 
 /// From the agents that answer, and the names of the daemons whose keepers call them away: their
-/// GPUs stay in quarantine, and a partition without its agent waits for it or for who stands in.
+/// GPUs stay in quarantine, and a partition without its agent waits for it or for a stand-in.
 [[nodiscard]] Readiness readiness(const Deployment& flock, const Topology& topology,
                                   const std::vector<AgentStatus>& answered,
                                   const std::set<std::string>& away);

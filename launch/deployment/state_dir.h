@@ -24,7 +24,7 @@ class StateDir {
   static Result<StateDir> take(const std::filesystem::path& dir);
 
   /// The process that took `dir` last, whether or not it has it still, or lives. Asked without the
-  /// lock, which whoever begins just now would find taken.
+  /// lock, which a process that begins just now would find taken.
   [[nodiscard]] static std::optional<pid_t> holder(const std::filesystem::path& dir);
 
   /// One more than at the last call, durable before it returns: no two lives have the same.

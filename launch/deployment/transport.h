@@ -30,8 +30,8 @@ namespace starling {
 /// Nothing goes by these keys.
 void forget_taken_flock(const std::filesystem::path& key_file);
 
-/// The machine's monotonic clock, which goes on while it sleeps: whoever wakes up sees how long he
-/// was away. Also the endpoint's deadlines are read against it.
+/// The machine's monotonic clock, which goes on while it sleeps: a process that wakes up sees how
+/// long it was away. Also the endpoint's deadlines are read against it.
 [[nodiscard]] const Clock& machine_clock();
 
 }  // namespace starling

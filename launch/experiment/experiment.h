@@ -69,7 +69,7 @@ struct Experiment {
   std::vector<PolicyChoice> policies;
   std::string baseline;   ///< a label; other families take their first policy
   bool together = false;  ///< one table over all families
-  bool bound = false;     ///< tables say below which mean JCT nobody can come (bounds.h)
+  bool bound = false;     ///< tables say below which mean JCT none can come (bounds.h)
   std::vector<std::uint32_t> agents;
   std::vector<std::uint64_t> seeds;
   PhysicsKind physics = PhysicsKind::trace;

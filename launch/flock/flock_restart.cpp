@@ -26,7 +26,7 @@ std::optional<pid_t> process_of(const Deployment& flock, const std::string& name
   return pid && ::kill(*pid, 0) == 0 ? pid : std::nullopt;
 }
 
-/// Until another process has the node's state, or nobody waits any longer.
+/// Until another process has the node's state, or it has taken too long.
 Status wait_for_next(const Deployment& flock, const std::string& name, pid_t before) {
   const Instant until = later(Session::now(), kPatience);
   for (;;) {

@@ -23,9 +23,9 @@ void print_restarted(const std::string& name, double took_s);
 /// Whether all agents answer and every GPU is known, within a minute.
 [[nodiscard]] Status flock_is_well(const Deployment& flock);
 
-/// Ends the named daemons of a flock on this machine, one after the other; jobs go on, whoever
-/// keeps the flock starts each again, and the next has its turn once the flock is well.
-/// `not_ready`: who is not, or that no process keeps the flock.
+/// Ends the named daemons of a flock on this machine, one after the other; jobs go on, the keeper
+/// of the flock starts each again, and the next has its turn once the flock is well.
+/// `not_ready`: which is not, or that no process keeps the flock.
 [[nodiscard]] Status restart_here(const Deployment& flock, const std::vector<std::string>& names,
                                   const Restarted& tell);
 /// The same on its hosts, all daemons of a host at once, with this program. Empty: all hosts.

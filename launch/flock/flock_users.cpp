@@ -90,7 +90,7 @@ Status check(const Deployment& flock, const Grant& what, const Flock& members,
   return done();
 }
 
-/// A number of a client that nobody has, the `grant`th one: agents that run would take the first
+/// A number of a client that no place has, the `grant`th one: agents that run would take the first
 /// life of a new place for an old one of the place that had the number before.
 std::optional<NodeId> free_place(const Deployment& flock, const Flock& members,
                                  std::uint64_t grant) {
@@ -112,10 +112,10 @@ struct Place {
   DeployedNode node;
   KeyPair keys;
   Flock members;              // with it
-  std::optional<Account> of;  // none: nobody whom this machine knows
+  std::optional<Account> of;  // none: no user whom this machine knows
 };
 
-/// In the flock's own folder, which nobody but us can write to: from the inside to the outside.
+/// In the flock's own folder, which we alone can write to: from the inside to the outside.
 Status make_here(const Deployment& flock, const Place& place) {
   const fs::path folder = flock.node_dir(place.node.name), keys = folder / "keys.json";
   std::error_code failed;

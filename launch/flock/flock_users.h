@@ -13,7 +13,7 @@
 
 namespace starling {
 
-/// Who is to get a client place of a flock.
+/// The user who is to get a client place of a flock.
 struct Grant {
   std::string user;
   bool is_operator = false;

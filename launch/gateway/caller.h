@@ -22,9 +22,9 @@ enum class CallerRole : std::uint8_t {
 /// One that a token can have.
 [[nodiscard]] std::optional<CallerRole> caller_role(std::string_view name);
 
-/// Who asks, as far as it is proven.
+/// The user who asks, as far as that is proven.
 struct Caller {
-  std::string user;  ///< empty: nobody
+  std::string user;  ///< empty: none
   CallerRole role = CallerRole::nobody;
   /// What its requests are counted by: a token, a user of this machine, an address.
   std::string key;

@@ -16,7 +16,7 @@
 
 namespace starling {
 
-/// Threads that ask a flock for callers, each as a client of its own, so that whoever waits for a
+/// Threads that ask a flock for callers, each as a client of its own, so that one that waits for a
 /// silent agent keeps only one of them. What waits for a thread is bounded.
 class FlockWorkers {
  public:
@@ -24,7 +24,7 @@ class FlockWorkers {
   /// none.
   using Work = std::function<void(const Result<FlockClient*>&)>;
 
-  /// `dir` empty: threads for work that asks nobody, and so gets no client.
+  /// `dir` empty: threads for work that asks no agent, and so gets no client.
   FlockWorkers(std::filesystem::path dir, std::size_t threads, std::size_t most_waiting);
   /// What waits is not done any more.
   ~FlockWorkers();

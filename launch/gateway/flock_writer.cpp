@@ -98,7 +98,7 @@ class FlockWriter::Round {
     }
   }
 
-  /// Says again what nobody has answered, gives up what has waited for too long.
+  /// Says again what has no answer, gives up what has waited for too long.
   void look_after(Instant now) {
     for (auto at = pending_.begin(); at != pending_.end();) {
       Pending& pending = at->second;

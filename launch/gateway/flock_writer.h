@@ -33,7 +33,7 @@ class FlockWriter {
   /// `heard` gets what homes tell of jobs that were submitted here, in this thread.
   FlockWriter(std::filesystem::path dir, std::size_t most_waiting,
               std::function<void(const JobState&)> heard);
-  /// Who waits for an answer is told `not_ready`.
+  /// Requests that wait for an answer are told `not_ready`.
   ~FlockWriter();
   FlockWriter(const FlockWriter&) = delete;
   FlockWriter& operator=(const FlockWriter&) = delete;
@@ -44,7 +44,7 @@ class FlockWriter {
  private:
   class Round;
   void run();
-  /// What has come since; who is not `busy` waits a moment for it.
+  /// What has come since; if not `busy`, after a moment's wait.
   [[nodiscard]] std::vector<Submission> next(bool busy);
 
   const std::filesystem::path dir_;

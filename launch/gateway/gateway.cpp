@@ -116,7 +116,7 @@ void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
   if (!target)
     return refuse(http_error(400, "invalid", "the path or its query is not well formed"));
   const auto caller = door_.caller(request, std::chrono::system_clock::now());
-  // Who shows no token that holds is counted by address, so that nobody can try many of them.
+  // A caller without a token that holds is counted by address, so that none can try many.
   const bool stranger = !caller || caller->role == CallerRole::nobody;
   if (auto wait =
           stranger ? too_often(strangers_, request.address) : too_often(known_, caller->key))

@@ -31,9 +31,9 @@ struct GatewayOptions {
 /// Where a flock's tokens are, if nothing else is said.
 [[nodiscard]] std::filesystem::path default_tokens(const std::filesystem::path& flock);
 
-/// Who a request comes from, by its token or, on a Unix socket, by the system's word: the user who
-/// runs the gateway and root are operators there, everybody else is a user. The file of tokens is
-/// read again when it has changed; one that cannot be read lets nobody in until it can.
+/// Where a request comes from, by its token or, on a Unix socket, by the system's word: the user
+/// who runs the gateway and root are operators there, everybody else is a user. The file of tokens
+/// is read again when it has changed; one that cannot be read lets no caller in until it can.
 class GatewayDoor {
  public:
   explicit GatewayDoor(std::filesystem::path tokens) : tokens_(std::move(tokens)) {}

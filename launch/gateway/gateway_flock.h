@@ -55,7 +55,7 @@ class GatewayFlock {
   [[nodiscard]] RequestCounts& counts() noexcept { return counts_; }
   [[nodiscard]] FlockWriter& writer() noexcept { return writer_; }
   [[nodiscard]] FlockWorkers& workers() noexcept { return workers_; }
-  /// For what takes time and asks nobody.
+  /// For what takes time and asks no agent.
   [[nodiscard]] FlockWorkers& sorters() noexcept { return sorters_; }
   [[nodiscard]] LogStreams& logs() noexcept { return logs_; }
   [[nodiscard]] const GatewayLimits& limits() const noexcept { return limits_; }

@@ -37,8 +37,8 @@ struct RouteParameter {
   bool in_path = false;
 };
 
-/// One thing that can be asked of the gateway: what it is told by, who may, what goes in and what
-/// comes out. The router, the checks and the description are all made of it.
+/// One thing that can be asked of the gateway: what it is told by, which role may, what goes in and
+/// what comes out. The router, the checks and the description are all made of it.
 struct GatewayRoute {
   using Handler = void (*)(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 

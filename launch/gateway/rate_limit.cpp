@@ -11,7 +11,7 @@ double RateLimit::level(const Bucket& bucket, Instant now) const {
 
 void RateLimit::forget_idle(Instant now) {
   std::erase_if(buckets_, [&](const auto& one) { return level(one.second, now) >= burst_; });
-  // All of them are busy: so many addresses are an attack, and nobody's count is worth keeping.
+  // All of them are busy: so many addresses are an attack, and no count is worth keeping.
   if (buckets_.size() >= kMostCallers) buckets_.clear();
 }
 

@@ -10,7 +10,8 @@
 namespace starling {
 
 /// So many requests a second for each caller, and some at once before that (a token bucket each).
-/// Memory is bounded: who has not asked for as long as a bucket takes to fill up is forgotten.
+/// Memory is bounded: a caller that has not asked for as long as a bucket takes to fill up is
+/// forgotten.
 class RateLimit {
  public:
   /// `rate` in requests a second; `burst` >= 1.

@@ -35,14 +35,14 @@ class TokenBook {
   static Status change(const std::filesystem::path& file,
                        const std::function<Status(TokenBook&)>& how);
 
-  /// A new token, which nobody can be told again. `invalid`: such a user there cannot be; `busy`:
+  /// A new token, which cannot be told again. `invalid`: such a user there cannot be; `busy`:
   /// there are too many; `io`: the system has no random numbers.
   [[nodiscard]] Result<std::string> add(const std::string& user, CallerRole role, Date now,
                                         Date expires);
   /// Takes one out, by its id. `not_found` names those that there are.
   [[nodiscard]] Status remove(const std::string& id);
   [[nodiscard]] const std::vector<TokenEntry>& entries() const noexcept { return entries_; }
-  /// Whose `token` is. Nothing: nobody's, or it has expired.
+  /// The user of `token`. Nothing: of none, or it has expired.
   [[nodiscard]] std::optional<Caller> caller(std::string_view token, Date now) const;
 
  private:

@@ -8,7 +8,7 @@ namespace starling::chaos_live {
 // Environment variables by which `chaos live` reaches into the daemons of the flock that it made
 // for that (Deployment::for_chaos). In any other flock a daemon or command that finds one of them
 // ends with exit code 2 (no_hooks), and none is ever obeyed: the first of them stands in for the
-// list of who is let in.
+// list of those that are let in.
 
 /// The daemon's own address book, in the format of flock.json: in it other members' addresses are
 /// those of links that can be cut.

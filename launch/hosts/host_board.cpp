@@ -46,7 +46,7 @@ void HostBoard::rest(milliseconds time) const {
   while (!over_ && steady_clock::now() < until) std::this_thread::sleep_for(milliseconds(50));
 }
 
-/// Not while somebody stops keepers on purpose, for a restart or for other servers.
+/// Not while a command stops keepers on purpose, for a restart or for other servers.
 Status HostBoard::start_again(const Host& host) const {
   const auto place = StateDir::take(flock_.dir / kRestartLock);
   if (!place) return place.error();
@@ -79,7 +79,7 @@ void HostBoard::watch(std::size_t i) {
       stopped = seen.stopped;
       if (start) ++seen.keepers;
     }
-    if (stopped) {  // somebody may start it again
+    if (stopped) {  // another command may start it again
       rest(kFirstRest);
       continue;
     }

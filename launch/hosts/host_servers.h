@@ -13,7 +13,7 @@
 
 namespace starling {
 
-// How a flock on hosts goes over to other servers, so that whoever and whatever is killed at any
+// How a flock on hosts goes over to other servers, so that, whatever is killed at any
 // time leaves all of it with the old servers or all of it with the new ones:
 //   1. All that is new is copied to every host, beside the old. Nothing reads it.
 //   2. The directory where the flock was made notes that its hosts are stopped for a while. Every
@@ -27,8 +27,8 @@ namespace starling {
 // what was decided when its keeper is started; nothing else starts one. Where the note stands and
 // no command works on it, 5 is what is left to do.
 
-/// The lock under which keepers of the flock in `dir` are stopped and started. Who needs it for a
-/// moment is waited for.
+/// The lock under which keepers of the flock in `dir` are stopped and started. One that needs it
+/// for a moment is waited for.
 [[nodiscard]] Result<StateDir> restart_lock(const std::filesystem::path& dir);
 
 /// Starts the keeper of a host that does not run, with the servers that the flock has as its

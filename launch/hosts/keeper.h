@@ -62,7 +62,7 @@ class Keeper {
   /// SIGTERM to all, SIGKILL after 5 s; returns when all are gone, and says so in the status.
   /// `keep_jobs`: jobs go on, and the next life of their executors finds them.
   void stop(bool keep_jobs);
-  /// As whoever asked this process to stop wants it (signals.h).
+  /// As the signal that stopped this process asked for (signals.h).
   void stop();
 
  private:
@@ -75,7 +75,7 @@ class Keeper {
   MemberWatch members_;
   std::vector<const DeployedNode*> nodes_;
   Supervision core_;
-  std::vector<std::string> stamps_;  ///< of the files of who has ended (file_stamp)
+  std::vector<std::string> stamps_;  ///< of the files of what has ended (file_stamp)
   Instant next_status_, next_stamps_;
   bool status_failed_ = false;
   Supervisor supervisor_{SIGUSR1};  // who keeps it next takes the jobs up again

@@ -28,8 +28,8 @@ std::optional<std::string> address_of(const std::string& node) {
   return ipv4_of(shown.out.substr(begin, shown.out.find_first_of(" \n", begin) - begin));
 }
 
-/// The folder in the nodes' temporary one, where all users make theirs: nobody can have made it
-/// beforehand who does not know its name.
+/// The folder in the nodes' temporary one, where all users make theirs: no user can have
+/// made it beforehand without knowing its name.
 Result<std::string> slurm_ground(const std::string& job) {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != sizeof number)

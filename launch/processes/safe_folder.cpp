@@ -7,7 +7,7 @@
 namespace starling {
 
 // `ls -ldn` is what POSIX has to tell a mode and an owner by: "drwxrwxrwt 18 0 0 ...". A group that
-// is the user's own and is called like the user has nobody else in it.
+// is the user's own and is called like the user has no other in it.
 const char* safe_folder_functions() {
   return R"sh(
 me=$(id -u) trust=

@@ -18,7 +18,7 @@ constexpr Duration kPatience = std::chrono::seconds(15);  // three leases
 constexpr auto kPollEvery = std::chrono::milliseconds(200);
 constexpr std::size_t kAtOnce = 40;  // partitions that etcd is asked about at a time
 
-/// The partition as one that may be taken; nullopt: somebody's lease runs.
+/// The partition as one that may be taken; nullopt: an agent's lease runs.
 Result<std::optional<Ownership>> free_partition(EtcdClient& client, const EtcdAddress& flock,
                                                 PartitionId partition, const std::string& holder) {
   const auto all = look_at_partitions(client, flock, std::vector<PartitionId>{partition});
@@ -67,7 +67,7 @@ Result<std::vector<Record>> HeldPartitions::take(const DeployedNode& agent) {
   }
 }
 
-/// So that nobody takes what has been looked at while the next is.
+/// So that no agent takes what has been looked at while the next is.
 void HeldPartitions::renew() {
   for (Held& held : held_) held.partition.authority->renew(held.partition.mine);
 }

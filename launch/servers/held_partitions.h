@@ -13,7 +13,7 @@ namespace starling {
 
 /// Partitions of a flock with state in etcd that no agent serves while its servers change: taken
 /// as their agents take them, by the holder of their agents' own directories, and released with the
-/// object. Whoever is killed meanwhile leaves what an agent does that is killed.
+/// object. One that is killed meanwhile leaves what an agent does that is killed.
 class HeldPartitions {
  public:
   /// `flock` outlives it.

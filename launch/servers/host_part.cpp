@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that is there, on the disk; one that is not is nobody's.
+/// A file that is there, on the disk; one that is not needs nothing.
 Status durable_if_there(const fs::path& file) {
   std::error_code ignored;
   return fs::exists(file, ignored) ? make_durable(file) : done();

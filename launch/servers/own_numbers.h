@@ -24,7 +24,8 @@ namespace starling {
 
 /// The same in the journal itself, and what it has archived: before anything else is done with
 /// them. Whatever ends it in between, the journal is either in the old numbers or in the new ones.
-/// `progress` is called again and again while the archive is copied, for who has a lease to renew.
+/// `progress` is called again and again while the archive is copied, where there is a lease to
+/// renew.
 [[nodiscard]] Status renumber_journal(
     const DeployedNode& me, const Deployment& now, const Topology& topology, Journal& journal,
     std::vector<Record>& recovered, const std::function<void()>& progress = [] {});

@@ -12,7 +12,7 @@ void request_stop() noexcept;
 [[nodiscard]] bool stop_requested() noexcept;
 /// The same, and what was requested so far is done with: the next one counts anew.
 bool take_stop() noexcept;
-/// SIGUSR1 has come, and neither of the others: whoever stops this process starts it again soon, so
+/// SIGUSR1 has come, and neither of the others: what stops this process starts it again soon, so
 /// the jobs that run are left to its next life.
 [[nodiscard]] bool jobs_are_kept() noexcept;
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostStrangers = 64;
 
-/// A connection of somebody who says nothing that makes sense, or begins like ZMTP and goes on so.
+/// A connection on which nothing makes sense, or that begins like ZMTP and goes on so.
 int stranger(const LiveFlock::Process& whom, Rng& rng) {
   const int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;

@@ -47,7 +47,7 @@ LiveFlock::~LiveFlock() {
   for (Process& p : processes_) {
     if (p.pid == 0) continue;
     ::kill(p.pid, SIGCONT);
-    // Nobody is to see a state that is written after the end.
+    // No reader is to see a state that is written after the end.
     if (p.role == Role::etcd) ::kill(p.pid, SIGKILL);
   }
   supervisor_.stop_all(std::chrono::seconds(10));

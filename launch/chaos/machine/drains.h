@@ -11,7 +11,7 @@
 namespace starling::chaos_live {
 
 /// The operator of a flock that is broken: says to owners which servers are drained, again and
-/// again until each has confirmed it, whoever serves the partition by then.
+/// again until each has confirmed it, whichever agent serves the partition by then.
 class Drains {
  public:
   /// From now on this is what is wanted of the server, which is `owner`'s.

@@ -48,7 +48,7 @@ namespace {
   }
   for (const pid_t group : groups) kill(-group, SIGKILL);
   for (const std::string& command : commands) {
-    if (std::system(command.c_str()) != 0) continue;  // there is nobody to tell
+    if (std::system(command.c_str()) != 0) continue;  // no process is left to be told
   }
   _exit(0);
 }

@@ -7,7 +7,7 @@
 
 namespace starling::chaos_live {
 
-/// One fault that is to happen. Whom it hits is drawn from `rng` when it happens, among those that
+/// One fault that is to happen. What it hits is drawn from `rng` when it happens, among those that
 /// are there then.
 struct PlannedFault {
   double at = 0;         ///< seconds from the start

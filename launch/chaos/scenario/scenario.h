@@ -46,7 +46,7 @@ enum class FaultKind : std::uint8_t {
   lose           ///< an executor's machine dies with all its processes, for good
 };
 
-/// Whom a fault is to hit: "agent 1", "any agent", "2 agents", "all agents", "home of a job".
+/// What a fault is to hit: "agent 1", "any agent", "2 agents", "all agents", "home of a job".
 struct Target {
   enum class Kind : std::uint8_t { agent, executor, node, rack, etcd, home, busy_executor };
   Kind kind = Kind::agent;
@@ -57,7 +57,7 @@ struct Target {
 
 enum class Direction : std::uint8_t { both, out, in };
 
-/// One entry of `faults`: what, to whom, when, how long.
+/// One entry of `faults`: what, to what, when, how long.
 struct FaultSpec {
   FaultKind kind = FaultKind::kill;
   std::vector<Target> who;  ///< one; or two, between which links are meant

@@ -17,7 +17,7 @@
 namespace starling::chaos_live {
 
 /// The faults of a scenario for real flocks, in a simulated one: the plan that a live run has
-/// (plan_of), each fault by its counterpart (counterparts.h), whom "any" hits drawn when it
+/// (plan_of), each fault by its counterpart (counterparts.h), what "any" hits drawn when it
 /// happens. What has no counterpart is left out. With state etcd other hosts take over the
 /// partition of an agent that has been dead, frozen or cut off for its lease. Outlives the world.
 class ScenarioFaults final : public FaultScript {

@@ -73,7 +73,7 @@ void ScenarioFaults::part_from_authority(World& world, AgentId agent, double las
   may_be_taken_over(world, agent, lasts_s);
   later(world, lasts_s, [this, node](World& w) {
     const auto at = no_authority_.find(node);
-    if (at == no_authority_.end()) return;  // somebody else is the owner
+    if (at == no_authority_.end()) return;  // another agent is the owner
     if (--at->second == 0) no_authority_.erase(at);
     renews_again(w, node);
   });

@@ -66,7 +66,7 @@ void SimulatedLoad::submit(World& world, const DrawnJob& drawn) {
   const auto after = [&world](const std::optional<double>& s, auto what) {
     if (s) world.at(world.now() + from_seconds(*s), what);
   };
-  // What was cancelled before it left is nobody's, and is to stay so.
+  // What was cancelled before it left has no home, and is to have none.
   after(drawn.again_after, [spec, home = drawn.home](World& w) {
     if (w.users().find(spec.id)->sent) w.ask(AgentId{home}, Submit{spec, client_node(0)});
   });

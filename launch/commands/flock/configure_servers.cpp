@@ -276,7 +276,7 @@ int change_servers(const Change& change, Keeping& keeping, const ServersOptions&
     const Status s = go_over(change, keeping);
     const auto now = read_deployment(dir);
     if (now && now.value().generation > change.before.generation) return finish(dir, keeping);
-    // Somebody still has to hear of the end of what ran there.
+    // An agent still has to hear of the end of what ran there.
     const bool again = kept && s.error().code == Errc::busy && !patience.over();
     if (!again && !kept && s.error().code == Errc::busy) {
       return work_failed("configure: nothing is changed: " + s.error().message +

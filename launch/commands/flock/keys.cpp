@@ -72,7 +72,7 @@ struct GrantOptions {
   bool is_operator = false;
 };
 
-/// A flock whose flock.json nobody else changes: two at once would undo each other.
+/// A flock whose flock.json no other process changes: two at once would undo each other.
 struct Alone {
   Deployment deployment;
   StateDir place;

@@ -102,7 +102,7 @@ int start(const Options& o) {
       std::printf("running\n");
       return kDone;
     }
-    // Who asked it to stop may be gone, and nobody would start it again.
+    // The command that asked it to stop may be gone, and no other would start it again.
     if (!wait_until_gone(o, kStopTakes + seconds(5)))
       return work_failed("node: the keeper was told to stop, and does not");
   }

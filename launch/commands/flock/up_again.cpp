@@ -93,7 +93,7 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
   return wrong;
 }
 
-/// Of tcp://A:P with an IPv4 address: whether somebody listens there. What is over does not count,
+/// Of tcp://A:P with an IPv4 address: whether a process listens there. What is over does not count,
 /// as it does not for the daemons that will listen.
 bool is_taken(const std::string& at) {
   const std::string prefix = "tcp://";

@@ -19,7 +19,7 @@ namespace starling {
 [[nodiscard]] Error is_up_already(const UpOptions& o, const std::filesystem::path& dir,
                                   const Error& why);
 
-/// `conflict` if most of the ports where daemons of this flock listen are somebody else's before
+/// `conflict` if most of the ports where daemons of this flock listen are another program's before
 /// any of them has been started, and stay so for `patience` (daemons whose `up` was killed take a
 /// moment to end): the directory is a copy of that of a flock that is up. Its daemons answer with
 /// the copy's keys, so an `up` beside it would call them its own, and take the place of each that

@@ -129,12 +129,12 @@ Status start_keepers(const HostFlock& flock, const Remote& remote) {
   return all.ok() ? forget_stopped_hosts(flock.dir) : all;
 }
 
-/// Hosts that somebody has stopped to change their servers, who is gone.
+/// Hosts that a command has stopped to change their servers, and that command is gone.
 class Forsaken {
  public:
   Forsaken(const HostFlock& flock, const Remote& remote) : flock_(flock), remote_(remote) {}
 
-  /// Whether there were any, so that nobody should think that the flock has ended.
+  /// Whether there were any: the flock has not ended then.
   bool start() {
     if (flock_.way == Way::slurm || !hosts_are_stopped(flock_.dir)) return false;
     if (steady_clock::now() < next_) return true;
@@ -195,7 +195,7 @@ class Display {
 /// Until keepers that were stopped to change servers, and started, have all been heard.
 constexpr seconds kSettles{15};
 
-/// The daemons that nobody should wait for, and what is wrong with each.
+/// The daemons that are not to be waited for, and what is wrong with each.
 std::map<std::string, std::string> away_on(const HostFlock& flock,
                                            const std::vector<HostBoard::Seen>& seen) {
   std::map<std::string, std::string> away;

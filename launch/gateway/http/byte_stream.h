@@ -10,7 +10,7 @@
 
 namespace starling {
 
-/// What goes to one caller piece by piece: who makes the pieces pushes, the connection takes. Any
+/// What goes to one caller piece by piece: their maker pushes, the connection takes. Any
 /// thread. Bounded: a caller that does not read what waits for it is given up.
 class ByteStream {
  public:

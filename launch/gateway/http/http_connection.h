@@ -25,7 +25,7 @@ namespace starling {
 
 namespace beast_http = boost::beast::http;
 
-/// Who is at the other end.
+/// What is at the other end.
 struct HttpPeer {
   std::string address;
   std::optional<uid_t> uid = {};
@@ -185,7 +185,7 @@ class WebConnection {
     co_return !error;
   }
 
-  /// Piece by piece, until it is closed or nobody reads. Nothing follows on this connection.
+  /// Piece by piece, until it is closed or the reader is gone. Nothing follows on this connection.
   boost::asio::awaitable<void> write_stream(const HttpAnswer& answer, unsigned version) {
     const std::shared_ptr<ByteStream> from = answer.stream;
     const auto executor = stream_.get_executor();
@@ -213,7 +213,7 @@ class WebConnection {
       if (taken.over || error) break;
       auto& lowest = boost::beast::get_lowest_layer(stream_);
       lowest.expires_never();
-      // Who has gone while nothing is to be said would keep its place until something is.
+      // A client that is gone while nothing is to be said would keep its place until something is.
       if (!co_await wait->wait(kLookForPeer) && has_hung_up(lowest.socket().native_handle())) break;
     }
     from->abandon();

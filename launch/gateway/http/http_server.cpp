@@ -33,7 +33,7 @@ using TlsStream = boost::beast::ssl_stream<PlainStream>;
 constexpr auto kHandshake = std::chrono::seconds(10);
 constexpr auto kTick = std::chrono::milliseconds(100);
 
-/// Whether somebody answers there.
+/// Whether a server answers there.
 bool is_served(const std::string& path) {
   asio::io_context context;
   stream_protocol::socket socket(context);
