@@ -17,7 +17,7 @@ namespace {
 constexpr int kRefreshDigests = 10;  // times Timers::digest: a lost digest is made good then
 constexpr std::uint16_t kGossipProtocol = 4;  // its messages came with it
 /// Where nothing gets lost news of others go along with an agent's own, or after so long: there
-/// nobody renews his word, and one that rested for good might be what somebody waits for.
+/// no agent renews its digest, and one that rested for good might be what a job waits for.
 constexpr Duration kRest = std::chrono::minutes(10);
 constexpr int kUnrenewed = 2;  // words that were due before the last one is doubted
 
@@ -111,7 +111,7 @@ void FlockStep::on(NodeId from, const Digests& digests) {
 
 /// What is free here, and who waits.
 void FlockStep::draft_digest() {
-  // What is kept for somebody's turn is not told: nobody else could have it.
+  // What is kept for a gang's turn is not told: no other job could have it.
   const Occupancy& gpus = s.owner.open_to(std::nullopt, now);
   const Occupancy& all = s.owner.ledger.gpus();
   Digest& digest = s.flock.draft;
@@ -140,7 +140,7 @@ void FlockStep::draft_digest() {
 }
 
 /// Says what is free here once it has changed. Where nothing gets lost every change is told at
-/// once; elsewhere when somebody waits for it or the last word is old.
+/// once; elsewhere when a job waits for it or the last digest is old.
 void FlockStep::send_digests() {
   STARLING_MARK("agent: send_digests");
   s.flock.digest_due = false;

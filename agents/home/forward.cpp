@@ -30,7 +30,7 @@ bool HomeStep::offer_job(Job& job, AgentId to) {
   return true;
 }
 
-/// Again and again until that home accepts or refuses for good: nobody else may run the job
+/// Again and again until that home accepts or refuses for good: no other home may run the job
 /// meanwhile.
 void HomeStep::send_offer(Job& job) {
   STARLING_MARK("agent: send_offer");

@@ -304,7 +304,7 @@ void HomeStep::leave_round(Job& job) {
   job.round()->claimed.empty() ? send_releases(job) : free_claims(job, true);
 }
 
-/// Before Start: nobody runs anything, so the job lets go of everything and waits a little.
+/// Before Start: no process runs, so the job lets go of everything and waits a little.
 void HomeStep::abort_round(Job& job, const std::string& why) {
   STARLING_MARK("agent: abort_round");
   STARLING_CHECK(job.round() != nullptr);

@@ -11,13 +11,13 @@
 
 namespace starling {
 
-/// Whom an agent tells next, and what of all that it knows, where a flock is too large for everybody
+/// Which agents one tells next, and what of all it knows, where a flock is too large for everybody
 /// to tell everybody.
 ///
 /// An agent tells those 1, 2, 4, 8, ... numbers after it, in turn, what it has learned since it last
 /// told them: if all did so in step, everybody would know everything after log2(flock) rounds
 /// (dissemination; Hensgen, Finkel, Manber 1988). What a change costs is how many are told of it, and
-/// does not grow with the flock. Deterministic, and no agent has a part of its own: whoever cannot
+/// does not grow with the flock. Deterministic, and no agent has a part of its own: one that cannot
 /// be heard is passed over.
 class Gossip {
  public:
@@ -40,7 +40,7 @@ class Gossip {
   /// Its own last word was told to no agent.
   [[nodiscard]] bool is_unheard() const noexcept { return agents_[me_].learned > told_; }
 
-  /// Whom to tell now, each once, at most kFan of those who listen (a predicate of AgentId). With
+  /// Which to tell now, each once, at most kFan of those that listen (a predicate of AgentId). With
   /// `room` first some with whom jobs wait, in turn: they have a use for the news. Good until the
   /// next call.
   template <class Listens>
@@ -53,7 +53,7 @@ class Gossip {
     if (!next_.empty()) told_ = learned_;
     return next_;
   }
-  /// Of whom to tell it: whose word it does not have from here yet and did not say itself, the one
+  /// Whose words to tell it: those that it does not have from here and did not say itself, the one
   /// learned last first. It counts as told. Good until the next call. O(the answer).
   [[nodiscard]] const std::vector<AgentId>& words_for(AgentId peer);
 
@@ -70,7 +70,7 @@ class Gossip {
   void unlink(std::uint32_t at);
   void add(AgentId peer);
 
-  /// Who is not heard is passed over for the next after it, up to the next distance.
+  /// One that is not heard is passed over for the next after it, up to the next distance.
   template <class Listens>
   std::optional<AgentId> at_next_distance(Listens listens) {
     const auto all = static_cast<std::uint32_t>(agents_.size());

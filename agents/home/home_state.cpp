@@ -29,7 +29,7 @@ void HomeState::enter_running(Job& job) {
 }
 
 void HomeState::depart(const Job& job, JobFate fate, Instant now) {
-  if (departed.size() >= kMostDeparted)  // nobody has been asked to decide for long
+  if (departed.size() >= kMostDeparted)  // the policy has not been asked for long
     departed.erase(departed.begin(), departed.begin() + kMostDeparted / 2);
   departed.push_back({job.spec, fate, job.order, job.submitted, now, job.served});
 }

@@ -10,7 +10,7 @@ namespace starling {
 
 /// Empty if the servers of the data centre, all free, could hold the job; else why not, for people
 /// ("needs 33 GPUs; the data centre has 32"). As long as the servers are the same so is the answer:
-/// who submits such a job is refused, and one that was accepted before they changed waits.
+/// such a job is refused at submission, and one that was accepted before they changed waits.
 [[nodiscard]] std::string never_fits(const AgentState& s, const JobSpec& spec);
 
 }  // namespace starling

@@ -89,7 +89,7 @@ void FlockStep::on(NodeId from, const Welcome& welcome) {
   heard_epoch(peer, welcome.fence.epoch);
   peer.answered = true;
   peer.watch.foreign = is_other_topology(welcome.topology);
-  if (gossips()) s.flock.digest_due = true;  // the own word may wait for somebody who listens
+  if (gossips()) s.flock.digest_due = true;  // its own digest may wait for a peer that listens
 }
 
 /// It was perhaps said to an earlier life, so Hello goes on being said until there is a Welcome.
@@ -100,7 +100,7 @@ void FlockStep::on(NodeId from, const Goodbye&) {
   peer.watch.foreign = true;
 }
 
-/// An executor that has seen a higher epoch obeys somebody else; an owner says which epoch counts.
+/// An executor that has seen a higher epoch obeys another owner; an owner says which epoch counts.
 void FlockStep::on(NodeId from, const Fenced& fenced) {
   STARLING_MARK("agent: Fenced");
   const PeerState* owner = s.flock.owner_of(fenced.partition);

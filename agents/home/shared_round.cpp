@@ -60,7 +60,7 @@ std::size_t HomeStep::add_shared(Job& job, std::size_t need) {
   return round.attempt.parts.size() > s.config.limits.participants_per_job ? round.gpus : need;
 }
 
-/// No failed round: nobody has refused anything, it is not worth it now.
+/// No failed round: no owner has refused anything, it is not worth it now.
 void HomeStep::give_up_sharing(Job& job) {
   STARLING_MARK("agent: a gang shares no GPUs");
   send_releases(job);

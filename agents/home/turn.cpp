@@ -179,7 +179,8 @@ void HomeStep::open_turn(Job& job) {
   std::stable_partition(order.begin(), order.end(), [](const PeerState* peer) {
     return !peer->digest || peer->digest->out_of_service == 0;
   });
-  // Where owners yield, what stays are gangs as this one, which nobody tells of: others are tried.
+  // Where owners yield, what stays are gangs as this one, which no digest tells of: others are
+  // tried.
   const bool yield = s.policy->facts().preemptive;
   if (yield && !order.empty())
     std::rotate(order.begin(), order.begin() + job.turns % std::ssize(order), order.end());
@@ -212,7 +213,7 @@ void HomeStep::open_turn(Job& job) {
 
 /// Told again until the turn is over, which can take hours, so a claim need not last as long: its
 /// home may be gone, or its Release lost. While the gang reserves, which takes the hold time, it is
-/// not told again. Nobody is asked for more than can be had there: an owner refuses that at once.
+/// not told again. No owner is asked for more than can be had there: it refuses that at once.
 void HomeStep::claim(Job& job) {
   const Job::Round& round = *job.round();
   const Duration lasts = std::max<Duration>(kSilentClaim, 2 * s.config.timers.hold);
@@ -250,7 +251,7 @@ void HomeStep::turn_offer(Job& job, PartitionId partition, const Placement& gpus
   if (have >= job.round()->gpus) choose(job);
 }
 
-/// Its turn is over before it had enough. `why_not`: somebody would not let it have a turn at all.
+/// Its turn is over before it had enough. `why_not`: an owner would not let it have a turn at all.
 void HomeStep::end_turn(Job& job, std::optional<Refusal> why_not) {
   Duration pause = period_of(s, job);
   if (!why_not) {

@@ -18,14 +18,14 @@ namespace starling {
 // that came later, and is no more urgent, has started at its home; or when it has waited for that
 // beside GPUs that are free, while others of its home are out of service: its policy may be waiting
 // for servers that do not come back. Its patience is ten minutes for a gang of more than a server,
-// which finds no room by chance, and an hour for all others. Who was stopped waits anew. It then
+// which finds no room by chance, and an hour for others. One that was stopped waits anew. It then
 // claims the partitions that it needs, its own first, in ascending order: an owner keeps as many
 // servers for it as hold what is asked of its partition (agents/owner/kept_servers.h). Nothing else
 // starts on them, so that they become free as what runs there ends, and the owner says again and
 // again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts for the hold time, the next one twice as
 // long, and between two turns as much time passes as the last one took, so that half of the time is
 // everybody's. Other jobs neither see the kept servers nor are told of them (digests). Of one home
-// the most urgent goes first, of those who has waited longest; of several homes' gangs likewise.
+// the most urgent goes first, then the longest waiting; of several homes' gangs likewise.
 // Others give way at once and come again, also to a more urgent job that waits at the owner and has
 // not yet waited for its own patience.
 //

@@ -35,7 +35,7 @@ constexpr int kLongestSleep_ms = 500;  // also after a suspension it is noticed 
 // Who should be through with its part for so long is woken; whose loop stands for so long then is
 // killed, and its workers with it.
 constexpr std::int64_t kOverdue_ns = kSecond, kStandsStill_ns = 10 * kSecond;
-constexpr int kRoundsAtOnce = 300;  // of killing, without a pause: nobody forks faster for long
+constexpr int kRoundsAtOnce = 300;  // of killing, without a pause: no job forks faster for long
 
 std::int64_t later_ns(std::int64_t at, std::int64_t lasts) {
   return at > kNoDeadline - lasts ? kNoDeadline : at + lasts;
@@ -131,7 +131,7 @@ class Guardian {
     return outcome;
   }
 
-  /// True: nobody is left.
+  /// True: no process is left.
   bool cycle() {
     const std::int64_t due = later_ns(later_ns(until_, plan_.grace_ns), kOverdue_ns);
     switch_.set(due, later_ns(std::max(due, boot_ns()), kStandsStill_ns));
@@ -237,8 +237,8 @@ class Guardian {
     for (const Worker& worker : workers_) signal_group(worker, SIGTERM);
   }
 
-  /// The number of a group is nobody else's while its leader has not been collected, or a child of
-  /// ours is in it.
+  /// The number of a group is no other group's while its leader has not been collected, or a child
+  /// of ours is in it.
   void signal_group(const Worker& worker, int number) {
     if (!worker.ended) {
       if (::kill(-worker.pid, number) != 0 && errno == ESRCH) ::kill(worker.pid, number);

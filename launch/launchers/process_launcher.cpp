@@ -153,7 +153,7 @@ void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
   take_up_strangers(known);
 }
 
-/// Nobody asks for them, so they end now, and their GPUs are in use until they have.
+/// No owner asks for them, so they end now, and their GPUs are in use until they have.
 void ProcessLauncher::take_up_strangers(const std::set<std::filesystem::path>& known) {
   for (const std::filesystem::path& folder : part_folders(options_.parts)) {
     if (known.contains(folder)) continue;
@@ -292,7 +292,7 @@ std::vector<Exit> ProcessLauncher::reap() {
   return ended;
 }
 
-/// Changes when others on its server do; 0: nobody else is there, and all of the gang is.
+/// Changes when others on its server do; 0: no other is there, and all of the gang is.
 std::uint64_t ProcessLauncher::neighbours_of(const Key& key) const {
   std::uint64_t sum = parts_.at(key).whole ? 0 : 1;
   for (const auto& [other, part] : parts_) {

@@ -69,7 +69,7 @@ OutputPage read_output(const std::filesystem::path& log, const ReadOutput& read)
     return page;
   }
   const bool two = before.there() && newest.there() && before.number() != newest.number();
-  // Where nobody says how much was printed before them, files begin at 0 each.
+  // Where it is not written down how much was printed before them, files begin at 0 each.
   const LogStarts starts = LogStarts::read(log.string());
   const auto said_before = starts.of_before(before.inode());
   const auto said_newest = starts.of_newest(newest.inode());

@@ -31,7 +31,7 @@ fs::path StepsFolders::make(const std::string& name, const PartUser& user) {
       ::rmdir(folder.c_str());
       return {};
     }
-    base_.clear();  // somebody has tidied /tmp up
+    base_.clear();  // /tmp has been tidied up
   }
   return {};
 }

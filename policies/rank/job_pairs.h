@@ -22,10 +22,10 @@ struct PairJob {
   RankGrant has = {};
   /// Worth of that, less what its GPUs would be worth to others; 0 of one that waits.
   double alone = 0;
-  /// By type: sizes and speeds with which it could join somebody, after what a restart takes.
+  /// By type: sizes and speeds with which it could join a host, after what a restart takes.
   std::span<const std::span<const RankSize>> sizes = {};
   bool hosts = true, joins = true;
-  /// Who is on the same GPUs now: these two may stay so, at that size, for nothing.
+  /// The one on the same GPUs now: these two may stay so, at that size, for nothing.
   std::optional<std::size_t> beside = {};
   RankGrant now = {};     ///< what it runs on; gpus 0: it waits
   double moved = 1;       ///< part of now.speed that a move leaves it of the same size elsewhere
@@ -46,13 +46,13 @@ using PairRateOf = std::function<PairRate(std::uint32_t one, std::uint32_t other
 /// worth least, and at those kinds first where that is worth least: they lose least by a guest.
 inline constexpr std::size_t kMostKindsTried = 16;
 
-/// Whom it pays to put on the GPUs of somebody else: a guest brings
+/// Which jobs it pays to put on the GPUs of another: a guest brings
 ///
 ///   each x (its speed there, beside) - host's each x (what the host loses) - alone
 ///
 /// so a job that waits joins where it brings more than the host loses, and two that run become a
 /// pair where what they lose is less than the GPUs of one of them are worth to others. Those who
-/// gain most come first; nobody is in two pairs. Where somebody holds a type (RankAnswer::held), no
+/// gain most come first; no job is in two pairs. Where a job holds a type (RankAnswer::held), no
 /// guest is there for good, or hosts would never leave their GPUs free. Deterministic.
 [[nodiscard]] std::vector<JobPair> choose_pairs(std::span<const PairJob> jobs,
                                                 const PairRateOf& rates,

@@ -48,9 +48,9 @@ struct RankOptions {
 /// most ten minutes; and to grow, or to change the type, must save it 2 c at least. So sizes do not
 /// follow every turn of the ranks.
 ///
-/// Where (RankPlaces). Who keeps its size and type keeps its place, but for one that saves it 2 c. A
-/// size whose place is slower than it would be in an empty partition is weighed against smaller ones
-/// by what GPUs are worth in that round.
+/// Where (RankPlaces). A job that keeps size and type keeps its place, but for one that saves it 2
+/// c. A size whose place is slower than it would be in an empty partition is weighed against
+/// smaller ones by what GPUs are worth in that round.
 ///
 /// Rigid jobs (not elastic) have all their workers or none and, once they run, are never stopped
 /// unless they say what a stop costs them (RunDetails::save, restore). A gang that no type of the
@@ -62,7 +62,7 @@ struct RankOptions {
 /// Two jobs on the same GPUs (RankOptions::shares): after a division choose_pairs() says whom to put
 /// beside whom, with GPUs worth what the next in turn would have made of them; what pairs set free is
 /// divided once more. Between rounds who waits may join who runs. A job that may not be stopped may
-/// still have somebody beside it.
+/// still have a job beside it.
 ///
 /// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
 /// round leaves out.

@@ -97,7 +97,7 @@ std::vector<std::size_t> RankPolicy::take_stayers(const Plan& plan,
 }
 
 /// By priority; in it first those who have waited for long, then the largest. Where one of those
-/// finds no place nobody starts after it who could not be stopped.
+/// finds no place none starts after it that could not be stopped.
 void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& movers,
                               std::vector<std::optional<Placement>>& to) {
   bool held = false;
@@ -115,7 +115,7 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
   const auto keep_place = [&](std::size_t i) {
     const JobView& job = *plan.members[i].job;
     if (to[i] || !is_free_for(places_.gpus(), job)) return;
-    to[i] = job.placement;  // nobody needs it
+    to[i] = job.placement;  // no other needs it
     places_.take(job.spec, job.placement, job.allocation);
   };
   std::ranges::for_each(movers, keep_place);
@@ -155,7 +155,7 @@ std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan
   return got;
 }
 
-/// Whoever resizes nobody does not say Resize of those either that keep their size and only move.
+/// A policy that resizes no job does not say Resize of those either that keep their size and move.
 void RankPolicy::bring(const View& view, const JobView& job, const std::optional<Placement>& to,
                        RoundPlan& round, std::vector<Decision>& out,
                        std::vector<Decision>& resizes) const {
@@ -164,7 +164,7 @@ void RankPolicy::bring(const View& view, const JobView& job, const std::optional
   if (to) round.add({job.spec->id, *to});
 }
 
-/// To GPUs that nobody has to leave first.
+/// To GPUs that no job has to leave first.
 void RankPolicy::move_stayers(const View& view, const Plan& plan,
                               const std::vector<std::size_t>& stayers, RoundPlan& round,
                               std::vector<Decision>& out, std::vector<Decision>& resizes) {

@@ -38,7 +38,7 @@ struct WorkerRange {
 [[nodiscard]] WorkerRange workers_of(const JobSpec& job);
 
 /// What a GPU of each type of the topology is to be worth before it is given: its typical speed, in
-/// V100s, to the power `exponent`. 1 for all: a fast GPU goes to whoever comes first.
+/// V100s, to the power `exponent`. 1 for all: a fast GPU goes to the job that comes first.
 [[nodiscard]] std::vector<double> type_costs(const Topology& topology, double exponent);
 
 /// RankSpeeds by the speed model, on the placement that the empty partition has. Remembered by kind

@@ -109,7 +109,7 @@ std::optional<Placement> RankPlaces::on_one_server(const JobSpec& job, std::uint
     for (std::uint32_t s = servers.next(0); s < servers.size(); s = servers.next(s + 1)) {
       const ServerId server{first + s};
       if (!allows(job, view_->topology, server) || gpus_->free_on(server, each) < gpus) continue;
-      // Of those on which nobody is one is as good as another.
+      // Of those on which no job is one is as good as another.
       const bool empty = on_[s].empty() && free == view_->topology.server(server).gpus.size();
       if (empty && std::exchange(empty_seen, true)) continue;
       Placement place =

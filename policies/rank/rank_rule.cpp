@@ -205,8 +205,8 @@ class RankDivision {
     return best;
   }
 
-  /// What nobody was given goes to those whom it makes faster than what they have, which others may
-  /// have then. True: somebody changed.
+  /// What no job was given goes to those that it makes faster than what they have, which others may
+  /// have then. True: something changed.
   bool improve(const std::vector<std::size_t>& jobs) {
     if (std::ranges::all_of(free_, [](std::uint32_t free) { return free == 0; })) return false;
     std::vector<std::size_t> order = jobs;

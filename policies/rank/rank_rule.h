@@ -67,7 +67,7 @@ struct RankAnswer {
   std::vector<Wanted> wanted;
 };
 
-/// The rule `rank`. GPUs go one step of a job's speeds at a time to whoever has the largest
+/// The rule `rank`. GPUs go one step of a job's speeds at a time to the job with the largest
 ///
 ///   rank x (least_gpu_s x gain of speed per GPU) / cost of the type
 ///

@@ -37,8 +37,8 @@ void RankPolicy::see_neighbours(const View& view) {
   }
 }
 
-/// Those who keep their places whatever is divided, and whom others may join there; also beside
-/// whom somebody is now that could be stopped.
+/// Jobs that keep their places whatever is divided, and that others may join there; also those that
+/// have a job beside them now which could be stopped.
 void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan) {
   std::vector<JobId> members;
   for (const Member& member : plan.members) members.push_back(member.job->spec->id);
@@ -168,7 +168,7 @@ std::optional<Placement> RankPolicy::place_of_pair(const Plan& plan, std::size_t
                       GpuTypeId{static_cast<std::uint16_t>(grant.type)});
 }
 
-/// `held`: somebody who has waited for long found no place.
+/// `held`: a job that has waited for long found no place.
 void RankPolicy::place_guests(const Plan& plan, bool held,
                               std::vector<std::optional<Placement>>& to) {
   for (const JobPair& pair : plan.pairs) {
