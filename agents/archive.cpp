@@ -107,7 +107,7 @@ void HomeStep::ask_offerers() {
   }
 }
 
-/// Of a job that this home owes an answer. Who has it open may be offering it; anybody else never
+/// Of a job that this home owes an answer. One that has it open may be offering it; any other never
 /// will again.
 void HomeStep::on(NodeId from, const JobState& state) {
   Remembered& past = s.home.remembered;

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 // A job that runs for days is asked about every few minutes, so that a lost ending is found.
 constexpr int kLongestSilence = 60;  // times Timers::retry_max
-// Who has said nothing of a job by then never will; what became of it is not known here.
+// A home that has said nothing of a job by then never will; what became of it is not known here.
 constexpr Duration kPatience = std::chrono::hours(1);
 
 /// What a home says at one instant, in the order in which it happened there: attempts, and within

@@ -79,7 +79,7 @@ struct Renumberer {
         return false;
       drain->server = ServerId{numbers.servers[drain->server.value]};
     } else if (std::holds_alternative<TopologyRead>(record)) {
-      return false;  // whoever writes it down says which it has read
+      return false;  // what writes it down says which it has read
     }
     return true;
   }

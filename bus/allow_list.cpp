@@ -18,7 +18,7 @@ bool same_host(const std::string& address) {
   return address.starts_with("ipc://") && !address.starts_with("ipc://@");
 }
 
-/// Whom the allow-list knows a key as: "12#KEY".
+/// What the allow-list knows a key as: "12#KEY".
 std::string user_of(NodeSeat place, const std::string& key) { return text_of(place) + "#" + key; }
 
 bool has_key(const Member& member, std::uint32_t number, std::string_view key) {

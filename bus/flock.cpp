@@ -216,7 +216,7 @@ Status write_flock(const std::filesystem::path& file, const Flock& flock) {
   out << Json{{"flock", 1}, {"members", std::move(members)}}.dump(1) << '\n';
   out.close();
   std::error_code error;
-  // There is no secret in it, and users of the flock read it, whatever the mask of who writes it.
+  // There is no secret in it, and users of the flock read it, whatever the mask of its writer.
   using std::filesystem::perms;
   std::filesystem::permissions(
       fresh, perms::owner_read | perms::owner_write | perms::group_read | perms::others_read,

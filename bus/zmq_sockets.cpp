@@ -29,9 +29,10 @@ constexpr Duration kStale = std::chrono::seconds(10);
 // From the last that a host acknowledged until connections with it are given up.
 constexpr int kVanished_s = 6;
 // A session that was cut off comes back under the name of its old connection, which an agent does
-// not take before that has been given up. Who is not heard for longer calls by a new name.
+// not take before that has been given up. A caller that is not heard for longer calls by a new
+// name.
 constexpr Duration kUnanswered = std::chrono::seconds(kVanished_s + 2);
-// Frames that wait to be read, of one connection; whoever sends more waits.
+// Frames that wait to be read, of one connection; a peer that sends more waits.
 constexpr int kInbox = 1024;
 // Begins what a session's connection is called; libzmq's own names begin with 0.
 constexpr std::string_view kSessionName = "session/";

@@ -53,7 +53,7 @@ class Dl2Physics final : public Physics {
   [[nodiscard]] double startup_s(const JobProfile&) const override { return kDl2StartS; }
 
  private:
-  /// Whoever says nothing of servers has one a worker.
+  /// A job that says nothing of servers has one a worker.
   static std::uint32_t servers_of(const JobProfile& job, std::uint32_t allocated) {
     const std::uint32_t said = allocated > 0 ? allocated : job.servers();
     return std::max(said > 0 ? said : job.gpus, 1U);

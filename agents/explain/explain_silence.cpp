@@ -30,7 +30,7 @@ const char* verdict(const Watch& watch) {
   }
 }
 
-/// Who is well is heard after a heartbeat, or is asked then and answers.
+/// A node that is well is heard after a heartbeat, or is asked then and answers.
 bool overdue(const AgentState& s, const Watch& watch, Instant now) {
   if (watch.standing != Standing::well) return true;
   return s.lossy() && now - watch.last_heard > 2 * s.config.timers.heartbeat + watch.lag;

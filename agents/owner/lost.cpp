@@ -7,7 +7,7 @@
 
 // Silence. A process lives on two words: its owner's to its executor, and its home's to its owner,
 // which the owner says on. Both count from the instant at which they were asked for, so an answer
-// that was late lengthens nothing. Who has not had them for Timers::orphan stops what it runs; who
+// that was late lengthens nothing. One without them for Timers::orphan stops what it runs; one that
 // has heard nothing of it for lost_after(), which is longer, counts it as gone. Where nothing gets
 // lost (no heartbeats) silence means nothing.
 

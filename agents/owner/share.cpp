@@ -107,7 +107,7 @@ void OwnerStep::tell_exited(AttemptId attempt, OwnedShare& share) {
   for (const TaskGroup& group : share.task_groups) served = std::min(served, group.served);
   s.owner.set_timer(attempt, share, retry_at(share.backoff));
   if (!share.home_known) return ask_home(attempt, share);
-  // Who does not answer may be gone for good, so this goes on asking whether anybody cares.
+  // One that does not answer may be gone for good, so this goes on asking whether any cares.
   const bool old = later(share.confirmed_at, s.config.timers.reconfirm) <= now;
   if (s.lossy() && s.remote_home(share) && old) tell(share.home, question(attempt, share));
   tell(share.home, Exited{attempt, s.owner.partition.id, share.exit, served});

@@ -210,7 +210,7 @@ void Rollout::occupy(std::uint32_t row, const Placement& placement) {
   settle(row);
 }
 
-// Whoever shares a server with it has another speed now.
+// What shares a server with it has another speed now.
 void Rollout::settle(std::uint32_t row) {
   touched_ = beside(row);
   for (const std::uint32_t other : touched_) rerate(other);

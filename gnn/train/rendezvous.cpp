@@ -34,7 +34,7 @@ class StoreProcessGroup final : public ProcessGroup {
       for (std::uint32_t r = 1; at_.rank == 0 && r < at_.size; ++r)
         store_->wait({"bye/" + std::to_string(r)});
     } catch (const std::exception&) {
-      // Who is gone needs no store.
+      // A process that is gone needs no store.
     }
   }
   StoreProcessGroup(const StoreProcessGroup&) = delete;
@@ -61,7 +61,7 @@ class StoreProcessGroup final : public ProcessGroup {
         const std::size_t count = std::stoul(take(round + key(r) + "chunks"));
         for (std::size_t p = 0; p < count; ++p) out[r] += take(round + key(r, p));
       }
-      // Who is here has read all of the round before.
+      // A process that is here has read all of the round before.
       for (const std::string& old : before_) store_->deleteKey(old);
       before_ = std::move(now_);
       now_.clear();

@@ -44,7 +44,7 @@ void MaxMin::remove(std::uint32_t gang) {
   solve();
 }
 
-// Summed in the order of gangs, so that it is the same whoever came first.
+// Summed in the order of gangs, so that it is the same whichever came first.
 void MaxMin::find_tight(std::span<const LinkUse> uses) {
   for (const LinkUse& use : uses) {
     Link& link = links_[use.link];
@@ -93,7 +93,7 @@ void MaxMin::freeze(std::uint32_t gang, double rate) {
   }
 }
 
-// The water rises until a demand is met or a link is full; whom that concerns stays there.
+// The water rises until a demand is met or a link is full; the gangs that this concerns stay there.
 void MaxMin::solve() {
   before_.clear();
   for (const std::uint32_t gang : coupled_) {

@@ -61,7 +61,7 @@ void GpuSpeeds::observe(std::span<const GpuId> gpus, double log_ratio) {
       b.mean = bounded(b.mean + blame * gain * std::max(log_ratio - expected, -most));
       b.variance *= 1 - blame * gain;
     } else {
-      // It is no slower than that; of who was believed to be faster this says nothing.
+      // It is no slower than that; of one that was believed to be faster this says nothing.
       if (b.mean < log_ratio) b.mean = bounded(b.mean + gain * std::min(log_ratio - b.mean, most));
       if (b.mean <= log_ratio) b.variance *= 1 - gain;
     }

@@ -58,7 +58,7 @@ class OwnPolicy final : public Policy {
   }
 
  private:
-  /// Who kept the view finds it closed.
+  /// A view that was kept is found closed.
   struct Over {
     OwnCall& call;
     ~Over() { call = {}; }

@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-/// Whoever knows the future knows which types are fast; these prices are as good as those of rank.
+/// One that knows the future knows which types are fast; these prices are as good as those of rank.
 constexpr double kTypePower = 0.6;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who takes part, and who knows whose key: F30 and F31.
+// Which agents take part, and which know whose key: F30 and F31.
 #include <algorithm>
 #include <utility>
 
@@ -52,7 +52,8 @@ void ChaosFaults::hand_over_in(World& world, AgentId partition, Duration wait) {
 }
 
 /// Its host ends between two cycles and gives the lease back; the next one has it at the next epoch,
-/// at a place of its own. Who is down, or does not reach the authority, is not asked: later again.
+/// at a place of its own. One that is down, or does not reach the authority, is not asked: later
+/// again.
 void ChaosFaults::hand_over(World& world, AgentId partition) {
   const PartitionId id{partition.value};
   const AgentId to = members_.host_of(id);

@@ -61,7 +61,7 @@ void say_other_counts(Rng& rng, Digest& digest) {
   for (TypePrice& price : digest.prices) price.value = untrue_price(rng);
 }
 
-/// Of one partition, whoever's, perhaps as what it says much later.
+/// Of any partition, perhaps as what it says much later.
 void say_other_words(Rng& rng, Digests& digests) {
   Digest& digest =
       digests.words[rng.below(static_cast<std::uint32_t>(digests.words.size()))].digest;

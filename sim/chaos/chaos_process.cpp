@@ -106,7 +106,7 @@ void ChaosFaults::restart_all_executors(World& world, Rng&, Dose) {
   }
 }
 
-/// Off and on, sometimes quickly: whoever watches the hardware says what it sees.
+/// Off and on, sometimes quickly: a watcher of the hardware says what it sees.
 void ChaosFaults::spoil_gpu(World& world, Rng& rng, Dose) {
   const GpuId gpu{rng.below(world.topology().gpu_count())};
   world.hardware().set_sick(gpu, true);

@@ -72,7 +72,7 @@ void ChaosFaults::drain_all(World& world, const ServerChange& change, bool drain
   }
 }
 
-/// Not while a rack is cut off: whoever asks has to reach all of them.
+/// Not while a rack is cut off: the one that asks has to reach all of them.
 void ChaosFaults::try_change(World& world, const ServerChange& change, int tries) {
   if (healed_) return;
   if (racks_cut_.empty()) {

@@ -67,7 +67,7 @@ std::vector<Decision> SizingPolicy::decide(const View& view, const Trigger& trig
   size_spreads(view, decisions);
   if (view.now < next_) return decisions;
   next_ = later(view.now, from_seconds(seconds(mean_) * rng_.exponential()));
-  // Before the others, who would take what is free.
+  // Before the others, which would take what is free.
   std::vector<Decision> all;
   resize_one(view, all);
   all.insert(all.end(), decisions.begin(), decisions.end());

@@ -62,7 +62,7 @@ void Checker::check_process(Instant now, const ProcessView& process, const World
   const PartitionId partition = partition_of(process.gpus.front());
   const auto owner = std::find_if(partitions_.begin(), partitions_.end(),
                                   [&](const auto& peer) { return peer.partition.id == partition; });
-  // By the journal, whoever owns the partition now, and whatever it has heard so far.
+  // By the journal, whichever agent owns the partition now, and whatever it has heard so far.
   const Durable::Held* held = journal(agent_node(owner->agent)).held(process.attempt);
   const auto gives = [&](const Placement& gpus) {
     return std::includes(gpus.begin(), gpus.end(), process.gpus.begin(), process.gpus.end());

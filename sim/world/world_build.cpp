@@ -188,7 +188,7 @@ Status World::Parts::make_models() {
   return done();
 }
 
-/// Who owns what and who serves which servers.
+/// Which agent owns what and which executor serves which servers.
 Status World::Parts::plan_nodes() {
   auto cut = partition(topology, options.agents);
   if (!cut) return cut.error();
@@ -294,8 +294,8 @@ void World::Parts::give_memory(std::size_t agent, AgentNode& node) {
     ++left_behind;
 }
 
-/// The state of agents is where a successor has it, too, so a word of others ends none but who runs
-/// on a copy of its own.
+/// The state of agents is where a successor has it, too, so a word of others ends none but one that
+/// runs on a copy of its own.
 NodeOptions World::Parts::node_options(const SimNode& node, Incarnation life) {
   NodeOptions its;
   outlived.erase(node.id);

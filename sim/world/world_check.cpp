@@ -110,7 +110,7 @@ WorldView World::Parts::view() const {
 Status World::Parts::compare_with_journal(std::size_t index) {
   const SimNode& node = *nodes[index];
   if (node.journal == nullptr || node.journal->refused() || node.journal->damaged()) return done();
-  // Who was told that it is outlived has ended in the middle of a cycle.
+  // A node that was told it is outlived has ended in the middle of a cycle.
   if (is_client(index) || outlived.contains(node.id)) return done();
   auto recovered = node.journal->recover();
   if (!recovered) return recovered.error();

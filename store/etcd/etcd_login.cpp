@@ -17,7 +17,7 @@ EtcdRefusal EtcdRefusal::of(const HttpConnection::Answer& answer) {
   const json body = json::parse(answer.body, nullptr, false);
   EtcdRefusal refused{0, "HTTP status " + std::to_string(answer.status)};
   if (!body.is_object()) {
-    // What Go's servers say in plain to who does not speak TLS.
+    // What Go's servers say in plain to a client without TLS.
     if (answer.body.find("HTTPS server") != std::string::npos)
       refused.why = "it speaks TLS: give etcds://";
     return refused;

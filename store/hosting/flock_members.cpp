@@ -113,7 +113,7 @@ FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uin
     const auto best = std::min_element(able.begin(), able.end(), fewest_first(p));
     put(p, best == able.end() ? now.host_of(p) : best->first);
   }
-  // One move after the other from who has two more than another that may have it.
+  // One move after the other from one with two more than another that may have it.
   for (bool moved = true; moved;) {
     moved = false;
     std::pair<std::size_t, bool> best{1, false};  // difference, whether it comes to its own agent

@@ -29,7 +29,7 @@ Result<std::uint64_t> back_up_journal(const std::filesystem::path& from,
                                       const std::filesystem::path& to) {
   const SqliteFile source = open(from, SQLITE_OPEN_READONLY);
   const SqliteFile copy = open(to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
-  // One step: the whole as of one moment. Who writes meanwhile does not wait for it.
+  // One step: the whole as of one moment. A writer does not wait for it meanwhile.
   sqlite3_backup* backup = sqlite3_backup_init(copy.get(), "main", source.get(), "main");
   if (backup == nullptr) return refused(to, copy.get());
   const int stepped = sqlite3_backup_step(backup, -1);

@@ -102,7 +102,7 @@ class Bench {
     }
     step(Received{from, message});
     if (!stale) return;
-    // The fence: who has no say, or an old one, gets nothing done.
+    // The fence: a node with no say, or an old one, gets nothing done.
     STARLING_CHECK(commands_.empty() && core_->state().epoch == before);
   }
 

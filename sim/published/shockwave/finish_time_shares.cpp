@@ -42,7 +42,7 @@ std::vector<double> fairest(const std::vector<Wanting>& jobs, double gpus) {
   });
   STARLING_CHECK(ratio.has_value());  // everybody ends some time
   std::vector<double> shares = *shares_for(jobs, *ratio);
-  // Whoever needs all of its time has it; the others share what is left.
+  // A job that needs all of its time has it; the others share what is left.
   constexpr double kAll = 1 - 1e-9;
   std::vector<BoundedShare> open;
   double room = gpus;

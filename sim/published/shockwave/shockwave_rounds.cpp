@@ -14,9 +14,9 @@ constexpr double kRound_s = 120;
 constexpr std::uint32_t kAhead = 20, kReplan = 8;
 constexpr double kPerSecond = 1e-3;  // k, of the longest time left
 constexpr double kPower = 12;        // lambda
-constexpr double kNearlyOver = 100;  // the power for whom less than a round is left
+constexpr double kNearlyOver = 100;  // the power where less than a round is left
 constexpr double kMomentum = 0.9;    // of the mean of earlier expectations
-constexpr double kHeaviest = 1e6;    // whoever weighs more is first in any order
+constexpr double kHeaviest = 1e6;    // one that weighs more is first in any order
 
 /// The logarithm of a part that is done, linear between fifths; that of nothing is that of 1e-6.
 double log_progress(double part) {
