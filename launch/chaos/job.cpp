@@ -78,7 +78,7 @@ struct flock whole(short type) {
   return all;
 }
 
-/// Of the open file, so whoever inherits that has it, too: held until all of them are gone.
+/// Of the open file, so what inherits that has it, too: held until all of them are gone.
 bool lock(int fd) {
   struct flock mine = whole(F_WRLCK);
   return ::fcntl(fd, F_OFD_SETLK, &mine) == 0;

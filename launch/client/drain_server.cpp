@@ -59,7 +59,7 @@ Result<DrainState> FlockClient::drain(const SetDrain& word, Duration patience) {
   }
   if (answer->why != Refusal::unknown)
     return {Errc::invalid, name + " refuses: " + name_of(answer->why)};
-  // The number that was said may have been another server's to who heard it.
+  // The number that was said may have been another server's to its hearer.
   if (const auto now = read_deployment(deployment_->dir);
       now && now.value().generation != deployment_->generation) {
     return {Errc::conflict,

@@ -22,7 +22,7 @@ std::optional<std::vector<std::string>> asked(Session& session, AgentId agent, J
   return std::move(answer->lines);
 }
 
-/// Who owns GPUs of its attempt, besides its home.
+/// The agents that own GPUs of its attempt, besides its home.
 std::set<AgentId> other_owners(const FlockClient& flock, const JobState& job) {
   std::set<AgentId> owners;
   for (const GpuId gpu : job.placement) {

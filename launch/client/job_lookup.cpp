@@ -63,7 +63,7 @@ Result<JobState> find_job(Session& session, JobId job, Duration patience) {
       until = std::min(until, Session::now() + kPatience);
       if (state->phase == JobPhase::unknown) continue;
       if (state->phase != JobPhase::moved) return *state;
-      // Who said before that he does not know it may have been given it since.
+      // An agent that said it does not know it may have been given it since.
       if (state->home.value < said.size() && ++hops <= kMostHops) {
         said[state->home.value] = 0;
         session.send(agent_node(state->home), Query{job});

@@ -27,7 +27,7 @@ constexpr std::uint64_t kCompactAfter = 200'000, kCompactBytes = 16ULL << 20U;
 constexpr Duration kStepSlice = std::chrono::milliseconds(10);
 constexpr Duration kPulse = std::chrono::seconds(10);
 constexpr Duration kSlice = std::chrono::milliseconds(500);
-/// How often whoever may say nothing asks whether he may again.
+/// How often an agent that may say nothing asks whether it may again.
 constexpr std::chrono::milliseconds kSilentPause{20};
 
 /// A process that was killed holds its lock until the system has done with it, and so does, for a

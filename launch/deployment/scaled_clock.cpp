@@ -27,7 +27,7 @@ Instant ScaledClock::now() const noexcept {
 Instant ScaledClock::on_machine(Instant at) const noexcept {
   if (at == kNever) return kNever;
   const double passed = static_cast<double>(at.time_since_epoch().count()) / speedup_;
-  // Rounded up: who sleeps until then must not wake too early, again and again.
+  // Rounded up: a sleeper must not wake too early, again and again.
   return later(origin_, Duration(static_cast<std::int64_t>(passed) + 1));
 }
 

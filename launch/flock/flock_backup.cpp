@@ -66,7 +66,7 @@ bool left_out(const fs::path& relative) {
   return ends(".lock") || ends(".new") || ends(".log") || name == "in-use" || name == "pid";
 }
 
-/// Copies the regular files below `from` that are not left out. Who changes them renames new ones
+/// Copies the regular files below `from` that are not left out. What changes them renames new ones
 /// over them, so each is whole.
 Status copy_tree(const fs::path& from, const fs::path& to) {
   std::error_code failed;

@@ -16,9 +16,9 @@ namespace starling {
 namespace {
 
 constexpr Duration kSubmitPatience = std::chrono::seconds(10);
-/// Who has nothing under way looks so often for what homes have told.
+/// With nothing under way it looks so often for what homes have told.
 constexpr auto kIdleLook = std::chrono::milliseconds(50);
-/// Who waits for answers looks so often for new jobs.
+/// While it waits for answers it looks so often for new jobs.
 constexpr Duration kBusyLook = std::chrono::milliseconds(1);
 constexpr Duration kReread = std::chrono::seconds(1);
 /// Messages after which new jobs have their turn.

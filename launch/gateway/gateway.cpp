@@ -101,7 +101,7 @@ void Gateway::end_streams(Date now) {
 void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
   const Instant begun = Session::now();
   std::string route = "none";
-  // Counted in the server's thread, whoever replies.
+  // Counted in the server's thread, whichever replies.
   const auto count = [this, begun](const std::string& of, const HttpReply& to) -> HttpReply {
     return [this, begun, of, to](HttpAnswer answer) {
       flock_.later([this, of, status = answer.status, took = Session::now() - begun] {

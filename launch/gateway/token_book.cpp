@@ -136,7 +136,7 @@ Status TokenBook::change(const std::filesystem::path& file,
   if (!lock && lock.error().code == Errc::conflict)
     return {Errc::busy, file.string() + ": somebody else has been changing it for ten seconds"};
   if (!lock) return lock.error();
-  // Who can open it can keep everybody from revoking a token.
+  // A user that can open it can keep all others from revoking a token.
   std::error_code ignored;
   std::filesystem::permissions(
       name, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write, ignored);

@@ -167,7 +167,7 @@ void forget_secrets(const Deployment& deployment) {
 }
 
 std::vector<std::string> stop_hosts(const HostFlock& flock, const Remote& remote) {
-  if (flock.way == Way::slurm) return {};  // its steps end with whoever holds their input
+  if (flock.way == Way::slurm) return {};  // its steps end with the holder of their input
   return everywhere(flock, remote,
                     [](const Host& host) { return HostFlock::node_command(host, "stop"); });
 }

@@ -31,7 +31,7 @@ bool matches(std::string_view pattern, std::string_view text) {
   return false;
 }
 
-/// ~/FILE is in the home of whoever runs this.
+/// ~/FILE is in the home of the user who runs this.
 std::string at_home(const std::string& file) {
   const char* home = std::getenv("HOME");
   return file.starts_with("~/") && home != nullptr ? home + file.substr(1) : file;

@@ -37,7 +37,7 @@ constexpr double kDead_s = 5;
 
 double boot_seconds() { return seconds(machine_clock().now() - Instant{}); }
 
-/// Has whoever holds our standard input let go of it?
+/// Has the holder of our standard input let go of it?
 bool input_is_over() {
   pollfd in{STDIN_FILENO, POLLIN, 0};
   if (poll(&in, 1, 0) <= 0) return false;
@@ -138,7 +138,7 @@ void Keeper::start(std::size_t who, Instant now, SupervisionOutput& out) {
 std::vector<std::string> Keeper::look() {
   const Instant now = machine_clock().now();
   SupervisionOutput out;
-  // First who is a member: who is none any more has ended for that.
+  // First which are members: one that is none any more has ended for that.
   const FlockMembers members = members_.now();
   for (std::size_t who = 0; who < nodes_.size(); ++who) {
     const bool wanted = belongs(*nodes_[who], members);
@@ -166,10 +166,10 @@ std::vector<std::string> Keeper::look() {
     }
   }
   core_.step(now, SupervisionTick{}, out);
-  // Who cannot be started adds to what is to be said, and is not due again yet.
+  // One that cannot be started adds to what is to be said, and is not due again yet.
   const std::vector<std::size_t> due = std::exchange(out.start, {});
   for (const std::size_t who : due) start(who, now, out);
-  // Whoever asks after a restart reads of who is up again, not of who was down.
+  // A command that asks after a restart reads what is up again, not what was down.
   if (now >= next_status_ || !due.empty() || !out.say.empty()) {
     write_status(false);
     next_status_ = later(now, kBeat);

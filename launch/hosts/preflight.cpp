@@ -111,7 +111,7 @@ Result<Probed> probed_from(const std::string& text) {
     BuildId build;
     build.version = j.at("version").get<std::string>();
     build.protocol = j.at("protocol").get<std::uint32_t>();
-    // Who does not say it speaks the previous one, too.
+    // One that does not say it speaks the previous one, too.
     build.oldest = j.value("oldest", std::max(build.protocol, kOldestProtocol + 1U) - 1);
     build.build = j.at("build").get<std::string>();
     return Probed{build, j.at("ports").get<std::vector<std::uint32_t>>()};

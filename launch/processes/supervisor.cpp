@@ -77,7 +77,7 @@ Status Supervisor::start(const std::string& name, const std::vector<std::string>
   close(out);
   close(report[1]);
   int why = 0;
-  if (pid > 0) setpgid(pid, pid);  // also here: whoever comes first
+  if (pid > 0) setpgid(pid, pid);  // also here: whichever comes first
   const bool failed_exec = pid > 0 && read(report[0], &why, sizeof why) == sizeof why;
   close(report[0]);
   if (pid < 0) return {Errc::io, "cannot start " + name + ": " + std::strerror(fork_error)};

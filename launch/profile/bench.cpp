@@ -83,7 +83,7 @@ Result<MachineBench::Took> MachineBench::window(const std::vector<ProfileWorker*
   order.from = order.start + seconds(edge);
   order.to = order.from + seconds(options_.seconds);
   order.end = order.to + seconds(edge / 2);
-  // A core is held by whoever has it alone: a second one would be held back.
+  // A core is held by the process that has it alone: a second one would be held back.
   order.hold = options_.hold && (cores.size() == 2 || workers.size() == 1);
   ProfileWorker::Order wait = order;
   wait.run = false;

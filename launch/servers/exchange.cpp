@@ -74,7 +74,7 @@ Status take(const fs::path& dir) {
   HeldPartitions held(now.value());
   if (Status s = try_servers(now.value(), next.value(), "", held); !s.ok()) return s;
   if (Status s = rename_durably(dir / kNext, dir / "deployment.json"); !s.ok()) return s;
-  // That is the change. Who is killed here leaves it to the next agent to say so.
+  // That is the change. One that is killed here leaves it to the next agent to say so.
   if (const Status known = newest_servers(next.value()); !known.ok())
     log_error("the servers are changed; etcd does not know yet: " + known.error().message);
   return done();

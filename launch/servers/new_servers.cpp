@@ -19,8 +19,8 @@ int nearness(const Topology& topology, std::uint32_t a, std::uint32_t b) {
   return topology.pod_of(ServerId{a}) == topology.pod_of(ServerId{b}) ? 1 : 0;
 }
 
-/// Who serves each server of the data centre to come, by index into the flock's nodes, and which
-/// partition has it.
+/// Which node serves each server of the data centre to come, by index into the flock's nodes, and
+/// which partition has it.
 class Seating {
  public:
   Seating(const Deployment& flock, const Topology& before, const Topology& after,

@@ -54,7 +54,7 @@ Status try_servers(const Deployment& now, const Deployment& next, const std::str
   if (Status fits = fits_topology(next, topology.value()); !fits.ok()) return fits;
   const auto earlier = earlier_generations(next);
   if (!earlier) return earlier.error();
-  // Executors first: whoever waits for something to end should not have taken anything.
+  // Executors first: one that waits for something to end should not have taken anything.
   for (const Role role : {Role::executor, Role::agent}) {
     for (const DeployedNode* node : now.with_role(role)) {
       if (node->host != host) continue;

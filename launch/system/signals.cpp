@@ -27,7 +27,7 @@ void catch_stop_signals() {
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGUSR1, &action, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
-  sigset_t held;  // by who started this process, so that none came too early (supervisor.h)
+  sigset_t held;  // by the parent process, so that none came too early (supervisor.h)
   sigemptyset(&held);
   sigaddset(&held, SIGINT);
   sigaddset(&held, SIGTERM);

@@ -239,7 +239,7 @@ Dl2Progress Dl2Division::progress_of(const std::vector<ElasticShare>& shares) {
       progress.of[job] = of_remaining ? 1 : known->second.left_s / known->second.whole_s;
   }
   for (const auto& [job, part] : progress.of) progress.all += part;
-  // Who cannot be changed at present is not among the shares, and counts from where it was.
+  // A job that cannot be changed at present is not among the shares: it counts from where it was.
   for (const auto& [job, account] : accounts_)
     if (!finished_.contains(job) && now.size() < kMostNotes) now.try_emplace(job, account);
   accounts_ = std::move(now);

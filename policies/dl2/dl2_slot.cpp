@@ -61,7 +61,7 @@ ElasticCapacity Dl2Slot::needs_of(const Dl2Member& member, TaskCounts more) cons
   } else {
     needs.cpus = more.workers * cpus_of_worker(job);
   }
-  // Who asks for more CPUs than there are gets them all rather than never running.
+  // One that asks for more CPUs than there are gets them all rather than never running.
   needs.cpus = std::min(needs.cpus, all_.cpus);
   return needs;
 }

@@ -12,7 +12,7 @@ namespace starling {
 
 bool ElasticCapacity::take(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
   const double more_gpus = static_cast<double>(job.gpus_per_worker) * workers;
-  // Who asks for more CPUs than there are gets them all rather than never running.
+  // One that asks for more CPUs than there are gets them all rather than never running.
   const double more_cpus = std::min(cpus_of_worker(job) * workers, all.cpus);
   constexpr double kSlack = 1e-9;
   if (more_gpus > gpus + kSlack || more_cpus > cpus + kSlack) return false;

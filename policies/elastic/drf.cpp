@@ -15,7 +15,7 @@ constexpr PolicyFacts kFacts{.name = "drf",
                              .elastic = true,
                              .round = std::chrono::seconds(600)};
 
-/// Dominant resource fairness: whoever has the smallest dominant share gets the next worker, ties
+/// Dominant resource fairness: the job with the smallest dominant share gets the next worker, ties
 /// by submission. A job starts with the fewest workers that it can have.
 class Drf final : public Division {
  public:

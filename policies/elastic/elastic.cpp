@@ -197,7 +197,7 @@ std::vector<std::optional<Placement>> ElasticPolicy::find_places(const View& vie
     if (to[i]) planned.take(*to[i], demand_of(job));
   }
   if (!fell_short) return to;
-  // What found no place goes to whoever is next and was placed anew in any case.
+  // What found no place goes to the next that was placed anew in any case.
   left.gpus = planned.free_count();
   left.cpus = std::max(left.cpus, 0.0);
   Shares more = moves;
@@ -215,7 +215,7 @@ std::vector<std::optional<Placement>> ElasticPolicy::find_places(const View& vie
   return to;
 }
 
-/// Who keeps its size keeps its place; the others by priority, then by size, the smallest first.
+/// A job that keeps its size keeps its place; others by priority, then size, the smallest first.
 void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupancy& planned,
                                  const Shares& shares, RoundPlan& plan,
                                  std::vector<Decision>& out) {

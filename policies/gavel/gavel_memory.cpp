@@ -60,8 +60,8 @@ void GavelRounds::restore(MemoryReader& in, Instant origin) {
   }
 }
 
-/// Who begins anew loses what it has done and is owed: the jobs that have run longest, as many as
-/// there is room for, and then pairs of them.
+/// A policy that begins anew loses what jobs have done and are owed: the jobs that have run
+/// longest, as many as there is room for, and then pairs of them.
 std::set<GavelCombination> GavelPolicy::worth_keeping() const {
   const std::size_t account = kAccountWords + 3 * types_.size();
   const std::size_t of_job = 8 * (kKnownWords + account + kHeldWords);

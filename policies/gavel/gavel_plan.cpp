@@ -76,7 +76,7 @@ std::vector<GavelRounds::Candidate> GavelPolicy::candidates_of(
   return candidates;
 }
 
-/// Who runs on which type: larger gangs first.
+/// What runs on which type: larger gangs first.
 std::vector<GavelRounds::Pick> GavelPolicy::pick(
     const View& view, const Occupancy& planned,
     const std::vector<GavelRounds::Candidate>& candidates, Rng& rng) const {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The part of the policy that plans a round: who enters it, what GPUs cost, who gets which.
+// The part of the policy that plans a round: which jobs enter it, what GPUs cost, which job gets
+// which.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -33,7 +34,7 @@ std::pair<double, double> extremes(const GangJob& gang) {
 }  // namespace
 
 /// Those that the round may give GPUs, the most urgent first, then by submission; what they run on
-/// now is given back to `planned`. Who runs on a server that is being drained goes on meanwhile.
+/// now is given back to `planned`. A job on a server that is being drained goes on meanwhile.
 std::vector<HadarPolicy::Entry> HadarPolicy::enter(const View& view, Occupancy& planned) {
   std::vector<Entry> all;
   for (const JobView& job : view.waiting) {
@@ -136,8 +137,8 @@ std::vector<ChosenGang> HadarPolicy::choose(const View& view, const std::vector<
   return chosen;
 }
 
-/// Turns numbers of workers into GPUs: who stays keeps its own, who does not runs where others
-/// leave room.
+/// Turns numbers of workers into GPUs: one that stays keeps its own, one that does not runs where
+/// others leave room.
 void HadarPolicy::settle(const View& view, const std::vector<Entry>& all,
                          const std::vector<ChosenGang>& chosen, Occupancy planned, RoundPlan& plan,
                          std::vector<Decision>& out) {

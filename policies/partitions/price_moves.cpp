@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Jobs that move for a lower price after they have waited or run: by a tested gain alone, for prices
-// change, and whoever chases them moves each job a dozen times.
+// change, and a policy that chases them moves each job a dozen times.
 #include <algorithm>
 #include <functional>
 

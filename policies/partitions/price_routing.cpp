@@ -12,7 +12,8 @@ namespace starling {
 namespace {
 
 constexpr double kNowhere = std::numeric_limits<double>::infinity();
-/// Below a price of 1 everybody has what he wants, but the emptier partition has more whole servers.
+/// Below a price of 1 every job has what it wants, but the emptier partition has more whole
+/// servers.
 constexpr double kTilt = 0.05;
 /// An elastic job starts wherever there is room, on a slow type if need be, and stays there for a
 /// while: a type that has no room for the size it asks for costs so many times more.

@@ -168,7 +168,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   for (const std::size_t i : turns(view.now)) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i]) continue;
-    // Those that have moved as often have as many ways left, but for who exactly refused them.
+    // Those that have moved as often have as many ways left, but for which exactly refused them.
     const std::uint64_t version = candidates_.version() + forwarding_.version();
     const JobView* job = nullptr;
     if (together) job = &walk_.index().job(entry);

@@ -79,8 +79,8 @@ Demand means_on(const View& view, const Occupancy& planned, ServerId server) {
   return {left(has.cpus, taken.cpus), left(has.memory_gib, taken.memory)};
 }
 
-/// Replicas of a job on the fewest servers that have them in `planned`, whoever else is on several;
-/// empty: there are not so many.
+/// Replicas of a job on the fewest servers that have them in `planned`, where others are on
+/// several; empty: there are not so many.
 std::vector<NodeShare> any_row(const View& view, const Occupancy& planned, const JobSpec& spec,
                                std::uint32_t each, std::uint32_t replicas) {
   std::vector<NodeShare> rooms, row;
@@ -308,7 +308,7 @@ std::optional<Allocation> PolluxPolicy::better_batch(const View& view, const Mem
   return gains ? std::optional(best) : std::nullopt;
 }
 
-/// Whoever keeps its row keeps its GPUs; the others take theirs in order. Who finds its row taken,
+/// One that keeps its row keeps its GPUs; the others take theirs in order. One whose row is taken,
 /// by one whose GPUs are no whole replicas of a row, keeps what it has or gets its least.
 void PolluxPolicy::place(const View& view, std::span<const Member> members,
                          const SharingProblem& problem, const SharePlan& found, Occupancy& planned,

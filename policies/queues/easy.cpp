@@ -67,7 +67,7 @@ std::int64_t time_left(const JobView& job) {
   return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
 }
 
-/// Walks the ends, soonest first, as far as it must. Who has outrun the estimate ends now.
+/// Walks the ends, soonest first, as far as it must. One that has outrun its estimate ends now.
 Easy::Reservation Easy::reserve(const View& view, std::vector<Ending> started, std::uint32_t free,
                                 std::uint32_t want) {
   std::stable_sort(started.begin(), started.end(),

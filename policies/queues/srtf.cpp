@@ -51,7 +51,7 @@ class Srtf final : public Policy, public QueueOrder {
     std::int64_t remaining;
     const JobView* job;
   };
-  /// Who wants to stop others.
+  /// A job that wants to stop others.
   struct Claimant {
     std::int32_t priority;
     std::int64_t remaining;

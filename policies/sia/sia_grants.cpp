@@ -35,7 +35,7 @@ class Placing {
   }
 
  private:
-  /// A server, and who would leave it.
+  /// A server, and which would leave it.
   struct Cleared {
     std::uint32_t left = 0;  // GPUs
     ServerId id;

@@ -20,8 +20,8 @@ bool is_left(const Occupancy& planned, const JobView& job) {
   return all_free(planned, job.placement) && planned.has_means(job.placement, demand_of(*job.spec));
 }
 
-/// Everybody keeps what it has; who waits gets its smallest size, where it is fastest, while there
-/// is some.
+/// Every job keeps what it has; one that waits gets its smallest size, where it is fastest, while
+/// there is some.
 SiaAnswer keep_all(const SiaProblem& problem) {
   SiaAnswer answer{{}, false};
   std::vector<std::uint32_t> left;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a round of Sia's policy is about: who may be given what, and what there is.
+// What a round of Sia's policy is about: what may be given to which job, and what there is.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -58,7 +58,7 @@ bool SiaPolicy::may_change(const View& view, const JobView& job) const {
          restart_cost_s(*job.spec, sia_.restart_s);
 }
 
-/// Those whom the round may give GPUs, by who goes first; what they run on is given back to
+/// Those that the round may give GPUs, in their order; what they run on is given back to
 /// `planned`.
 std::vector<const JobView*> SiaPolicy::members_of(const View& view, Occupancy& planned) const {
   std::vector<const JobView*> running, waiting;

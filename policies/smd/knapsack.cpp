@@ -110,7 +110,7 @@ class Filler {
   }
 
   /// No answer that has at least what `answer` has gains more: of each resource alone, fractions go
-  /// to whoever gains most for it. A hair above, for sums are rounded.
+  /// to the one that gains most for it. A hair above, for sums are rounded.
   [[nodiscard]] double bound(const KnapsackAnswer& answer, const std::vector<double>& left) const {
     double least = std::numeric_limits<double>::infinity();
     for (std::size_t r = 0; r < left.size(); ++r) {

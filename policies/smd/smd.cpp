@@ -130,7 +130,7 @@ class Smd final : public Division {
     }
     const double restart = share.now > 0 ? restart_cost_s(*job.spec, options_.restart_s) : 0;
     for (const TaskCounts& size : choices_.sizes(call, *job.spec)) {
-      // Who keeps its workers keeps its place, and its servers with it.
+      // One that keeps its workers keeps its place, and its servers with it.
       if (size.workers >= share.least && size.workers <= share.most && size.workers != now.workers)
         add(size, restart);
     }
@@ -153,7 +153,7 @@ class Smd final : public Division {
       for (const Note& form : forms.back()) {
         const JobSpec& job = *share.job->spec;
         auto needs = options_.sizes.menu ? JobChoices::needs(job, form.size) : choices_.limit(job);
-        // Who asks for more CPUs than there are gets them all, as in ElasticCapacity::take().
+        // One that asks for more CPUs than there are gets them all, as in ElasticCapacity::take().
         needs[1] = std::min(needs[1], all.cpus);
         item.push_back({form.utility, std::move(needs)});
       }

@@ -52,7 +52,7 @@ void ScenarioFaults::cut_link(World& world, NodeId from, NodeId to, double lasts
   });
 }
 
-/// By place and not by link: whoever takes the partition over is elsewhere, and hears none of them.
+/// By place and not by link: an agent that takes over is elsewhere, and hears none of them.
 void ScenarioFaults::cut_region(World& world, const Nodes& nodes, double lasts_s) {
   const std::uint32_t region = ++regions_;
   std::vector<Place> places;

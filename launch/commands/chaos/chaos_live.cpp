@@ -98,7 +98,7 @@ void override_with(chaos_live::Scenario& s, const Options& o) {
   });
 }
 
-/// A command with the same plan of faults; who is hit when is drawn from the seed, what they meet
+/// A command with the same plan of faults; what is hit when is drawn from the seed, what they meet
 /// is the machine's.
 std::string again(const Options& o, const chaos_live::Scenario& s) {
   std::string command = "starling chaos live " + o.scenario + " --seed " + std::to_string(s.seed) +

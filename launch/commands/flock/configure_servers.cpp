@@ -32,9 +32,9 @@ namespace starling {
 namespace {
 
 constexpr auto kPollEvery = std::chrono::milliseconds(200);
-/// Until whoever keeps the flock has ended all daemons and looked at what they wrote.
+/// Until the flock's keeper has ended all daemons and looked at what they wrote.
 constexpr Duration kTaken = std::chrono::seconds(120);
-/// Until daemons go by who is let in.
+/// Until daemons go by the new list of members.
 constexpr std::chrono::seconds kPublished{20};
 
 /// The end of a command's patience.
@@ -68,7 +68,7 @@ struct Change {
   NewServers servers;
 };
 
-/// Who keeps the flock, and how it goes over: one machine, or hosts.
+/// What keeps the flock, and how it goes over: one machine, or hosts.
 struct Keeping {
   bool runs = false;
   std::optional<HostFlock> hosts;
@@ -132,7 +132,7 @@ Status empty_servers(const Change& change, const ServersOptions& o, const Patien
   }
 }
 
-/// Until whoever keeps the flock has done what is asked for, or has refused.
+/// Until the flock's keeper has done what is asked for, or has refused.
 Status wait_until_taken(const std::filesystem::path& dir, std::uint32_t generation) {
   const Instant until = later(Session::now(), kTaken);
   while (servers_are_asked_for(dir)) {
@@ -197,7 +197,7 @@ Status finish_on_hosts(const Keeping& keeping) {
   return tell_stopped_hosts(*keeping.hosts, *keeping.remote);
 }
 
-/// Who does not belong to the flock any more is let in no longer.
+/// A node that is not of the flock any more is let in no longer.
 Status tidy(const Deployment& now, const Keeping& keeping) {
   if (Status s = tidy_servers(now); !s.ok() || !keeping.hosts) return s;
   const auto place = StateDir::take(now.dir / "rotation");  // keys change by the same file
@@ -306,7 +306,7 @@ int configure_servers(const std::filesystem::path& dir, const ServersOptions& o)
   const auto before = load_topology((dir / flock.value().topology).string());
   if (!before) return bad_input("configure: " + before.error().message);
   if (to_yaml(before.value()) == to_yaml(after.value())) {
-    // Who keeps the flock next would change them.
+    // The next keeper of the flock would change them.
     if (!o.dry_run && withdraw_servers(dir)) std::printf("the change that was asked for is off\n");
     std::printf("these are its servers already\n");
     return o.dry_run ? kDone : finish(dir, keeping.value());

@@ -72,7 +72,7 @@ int down(const std::string& option, bool remove) {
     if (const Status s = together(stop_hosts(flock.value(), remote)); !s.ok())
       return failed(s.error());
     if (!remove) return kDone;
-    // First what is least sure to answer: whoever tries again finds the rest still there.
+    // First what is least sure to answer: a second try finds the rest still there.
     if (const int code = forget_state(dir.value()); code != kDone) return code;
     std::vector<std::string> left;
     const Status removed = together(remove_hosts(flock.value(), remote, left));

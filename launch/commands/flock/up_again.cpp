@@ -162,7 +162,7 @@ Error is_up_already(const UpOptions& o, const std::filesystem::path& dir, const 
   struct stat info {};
   if (why.code != Errc::conflict || ::stat((place / "in-use").c_str(), &info) != 0)
     return {why.code, "up: " + why.message};
-  // Who takes the lock writes its number there.
+  // The process that takes the lock writes its number there.
   const Date since = std::chrono::system_clock::from_time_t(info.st_mtime);
   std::string text = "up: the flock in " + dir.string() + " is up already, since " +
                      formatted(since, "%Y-%m-%d %H:%M:%S", Zone::local);

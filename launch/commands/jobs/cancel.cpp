@@ -20,7 +20,7 @@ struct Options {
   bool all = false, json = false;
 };
 
-/// What those that have not ended wait for, of the first few: who has a part of it and does not
+/// What those that have not ended wait for, of the first few: what has a part of it and does not
 /// answer.
 void tell_why(FlockClient& flock, const JobState& job) {
   const auto found = flock.job(job.job);
@@ -56,7 +56,8 @@ int report(FlockClient& flock, const std::vector<CancelledJob>& jobs, bool json)
   return status;
 }
 
-/// The jobs that may be meant, and who did not answer: all, where not one alone was named.
+/// The jobs that may be meant, and the agents that did not answer: all, where not one alone was
+/// named.
 Result<JobsFound> candidates(FlockClient& flock, const JobFilter& filter) {
   if (filter.ids.size() != 1) {
     auto all = flock.jobs();

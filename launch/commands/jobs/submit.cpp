@@ -119,7 +119,7 @@ int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
     if (!id) return failed({id.error().code, "submit: " + id.error().message});
     job.id = id.value();
   }
-  // Before the answer: who is interrupted now can still look for it.
+  // Before the answer: a user interrupted now can still look for it.
   const std::string id = to_string(job.id);
   if (o.follow) {
     std::fprintf(stderr, "%s\n", id.c_str());
