@@ -222,7 +222,7 @@ void HomeStep::drained(Job& job) {
 /// asked for, all of the type of those here. No journal has the round: after a crash the job waits.
 bool HomeStep::start_again(Job& job, Placement here, const Allocation& how) {
   const std::size_t gpus = std::max(here.size(), gpus_said(*job.spec, how));
-  // Whoever knew copies may have become an earlier program meanwhile.
+  // One that knew copies may have become an earlier program meanwhile.
   if (!good_size(job, gpus, here, how)) return false;
   if (gpus == here.size()) return start_here(job, here, how);
   STARLING_MARK("agent: a gang of another size asks around");

@@ -111,7 +111,7 @@ bool HomeStep::good_placement(const JobSpec& spec, const Placement& gpus) const 
   });
 }
 
-/// Where not everybody knows allocations there are no copies, and then no size of theirs. Who else
+/// Where not all know allocations there are no copies, and then no size of theirs. What else
 /// takes part in a gang is not known yet: choose() looks again.
 bool HomeStep::good_size(const Job& job, std::size_t gpus, const Placement& here,
                          const Allocation& how) const {

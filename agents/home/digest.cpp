@@ -21,7 +21,7 @@ constexpr std::uint16_t kGossipProtocol = 4;  // its messages came with it
 constexpr Duration kRest = std::chrono::minutes(10);
 constexpr int kUnrenewed = 2;  // words that were due before the last one is doubted
 
-/// Who shares a GPU, and the policy's summary, go along with the rest and are no change alone.
+/// What shares a GPU, and the policy's summary, go along with the rest and are no change alone.
 bool same_content(const Digest& a, const Digest& b) {
   return a.fence == b.fence && a.gpus == b.gpus && a.free == b.free &&
          a.out_of_service == b.out_of_service && a.largest_free_server == b.largest_free_server &&
@@ -78,8 +78,8 @@ bool FlockStep::is_news(const PeerState& peer, const Digest& digest, Instant sai
   return later(peer.digest_at, lasts) < now && said > peer.digest_at;
 }
 
-/// Of each partition the newest word counts, whoever tells it. Only an owner's own word says which
-/// epoch its partition is at; who hears of a higher one asks the owner.
+/// Of each partition the newest word counts, whichever agent tells it. Only an owner's own word
+/// says which epoch its partition is at; one that hears of a higher one asks the owner.
 void FlockStep::on(NodeId from, const Digests& digests) {
   STARLING_MARK("agent: Digests");
   if (!is_agent(from)) return refuse();
@@ -109,7 +109,7 @@ void FlockStep::on(NodeId from, const Digests& digests) {
   if (told) s.flock.digest_due = true;
 }
 
-/// What is free here, and who waits.
+/// What is free here, and what waits.
 void FlockStep::draft_digest() {
   // What is kept for a gang's turn is not told: no other job could have it.
   const Occupancy& gpus = s.owner.open_to(std::nullopt, now);

@@ -123,7 +123,7 @@ std::uint32_t OwnerStep::most_here(const JobSpec& spec) const {
               [&](const Server& server) { return in_service(s.owner.ledger.gpus(), server); }));
 }
 
-/// The same elsewhere, as far as can be told: who is out of service there is known by number.
+/// The same elsewhere, as far as can be told: what is out of service there is known by number.
 std::uint32_t HomeStep::most_there(const PeerState& peer, const JobSpec& spec) const {
   if (peer.unready > now) return 0;
   std::uint64_t in_service = peer.peer.partition.gpus.size();

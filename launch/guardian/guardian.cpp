@@ -32,8 +32,8 @@ namespace {
 
 constexpr std::int64_t kSecond = 1'000'000'000;
 constexpr int kLongestSleep_ms = 500;  // also after a suspension it is noticed that soon
-// Who should be through with its part for so long is woken; whose loop stands for so long then is
-// killed, and its workers with it.
+// One that should be through with its part for so long is woken; if its loop stands as long then it
+// is killed, and its workers with it.
 constexpr std::int64_t kOverdue_ns = kSecond, kStandsStill_ns = 10 * kSecond;
 constexpr int kRoundsAtOnce = 300;  // of killing, without a pause: no job forks faster for long
 
@@ -116,7 +116,7 @@ class Guardian {
       spec.environment = std::move(worker.environment);
       spec.cpus = std::move(worker.cpus);
       spec.output = output_.door(workers_.size());
-      // Who opens /dev/stdout opens the pipe anew, for which it has to be theirs.
+      // A job that opens /dev/stdout opens the pipe anew, for which it has to be its own.
       if (plan_.user && ::fchown(spec.output, plan_.user->uid, plan_.user->gid) != 0) errno = 0;
       const Result<pid_t> pid = spawn(spec);
       if (!pid) {
@@ -143,7 +143,7 @@ class Guardian {
     const std::int64_t now = boot_ns();
     if (now >= until_ && !stopping_) {
       lose("stopped: nobody has said for too long that it is wanted");
-      // Who has slept through the grace, as with its machine, gives none.
+      // One that has slept through the grace, as with its machine, gives none.
       stop(later_ns(until_, plan_.grace_ns));
     }
     const bool all_ended = std::all_of(workers_.begin(), workers_.end(),
@@ -299,7 +299,7 @@ class Guardian {
 int guard(const std::filesystem::path& folder) {
   ::prctl(PR_SET_NAME, "starling-guard");
   auto plan = read_plan(folder);
-  // Whoever claims the folder first decides whether anything is started in it.
+  // What claims the folder first decides whether anything is started in it.
   if (!plan || !claim(folder, own_id())) return kNothingStarted;
   return Guardian(folder, std::move(*plan)).run();
 }

@@ -146,7 +146,7 @@ void JobOutput::write_all() {
   while (!over_ || !waiting_.empty()) {
     took_ = std::chrono::steady_clock::now();
     if (waiting_.empty()) {
-      // Who has nothing to do is not stuck.
+      // One with nothing to do is not stuck.
       changed_.wait_for(lock, options_.patience / 2);
       continue;
     }

@@ -37,7 +37,7 @@ std::string content(int fd) {
 std::string PartCgroup::base() {
   std::string folder = cgroup_of_jobs();
   if (folder.empty()) return {};
-  // Whoever may make one there may still be forbidden to put processes in.
+  // A user that may make one there may still be forbidden to put processes in.
   const bool allowed = ::access(folder.c_str(), W_OK) == 0 &&
                        ::access((folder + "/cgroup.procs").c_str(), W_OK) == 0;
   return allowed ? folder : std::string();

@@ -153,7 +153,7 @@ int follow_job(FlockClient& flock, JobId job, const FollowOptions& options) {
     if (screen.failure() != 0 && !deaf) {
       deaf = true;
       if (!options.json) stdout_was_given_up();
-      // Who looks at output only has nothing more to look at; what closes a pipe has seen enough.
+      // With the output alone there is nothing more to look at; what closes a pipe has seen enough.
       if (!options.cancel && screen.failure() == EPIPE) return kWorkFailed;
       if (!options.cancel) return work_failed(screen.failure_text());
       Screen::note(screen.failure_text() + "; 'starling logs " + id + "' has what the job prints");

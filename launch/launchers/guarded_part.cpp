@@ -88,7 +88,7 @@ std::optional<GuardedPart> GuardedPart::find(const std::filesystem::path& folder
   return part;
 }
 
-/// A word that finds no room is said again by who cares.
+/// A word that finds no room is said again by its sender.
 void GuardedPart::say(ControlWord::Kind kind, std::int64_t at_ns) {
   if (control_ < 0) control_ = open_control(folder_);
   const ControlWord word{ControlWord::kMagic, kind, at_ns};

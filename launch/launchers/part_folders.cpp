@@ -56,7 +56,7 @@ Result<int> lock_parts(const std::filesystem::path& parts) {
 std::size_t clear_unguarded(const std::filesystem::path& parts) {
   if (!std::filesystem::is_directory(parts)) return 0;
   const Result<int> lock = lock_parts(parts);
-  if (!lock) return 0;  // whoever has it does this
+  if (!lock) return 0;  // the process that has it does this
   std::size_t left = 0;
   for (const std::filesystem::path& folder : part_folders(parts)) {
     auto part = GuardedPart::find(folder);

@@ -24,7 +24,7 @@ std::string dotted(AttemptId attempt) {
 }  // namespace
 
 ServerLabel ProcessLauncher::label(ServerId server) const {
-  // Whoever asks for output names any.
+  // A reader of output names any.
   if (server.value >= topology_.server_count()) return {"none", "none-", 0};
   return options_.label ? options_.label(server) : plain_label(topology_, server);
 }

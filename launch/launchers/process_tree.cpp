@@ -36,7 +36,7 @@ Found marked(int proc, const char* pid, const std::string& entry, bool prefix) {
   if (::fstatat(proc, pid, &info, 0) != 0) return errno == ENOENT ? Found::no : Found::unknown;
   if (info.st_uid != ::geteuid() && ::geteuid() != 0) return Found::no;
   const int fd = ::openat(proc, (std::string(pid) + "/environ").c_str(), O_RDONLY | O_CLOEXEC);
-  // What is not dumpable belongs to root, or cannot be read by whoever is not root; it was not
+  // What is not dumpable belongs to root, or cannot be read but by root; it was not
   // started with our environment as it is.
   if (fd < 0)
     return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? Found::unknown : Found::no;

@@ -77,7 +77,7 @@ std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
   return best;
 }
 
-/// Who keeps size and type keeps its place; the others are `movers`.
+/// One that keeps size and type keeps its place; the others are `movers`.
 std::vector<std::size_t> RankPolicy::take_stayers(const Plan& plan,
                                                   std::vector<std::size_t>& movers) {
   std::vector<std::size_t> stayers;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a plan is about, and what it divides.
+// Which jobs a plan is about, and what it divides.
 #include <algorithm>
 #include <limits>
 #include <set>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who shares GPUs with whom, and how that comes to be.
+// Which jobs share GPUs, and how that comes to be.
 #include <algorithm>
 
 #include "policies/parts/evict.h"
