@@ -85,7 +85,7 @@ TEST_CASE("an agent goes on from every prefix of a journal") {
         agent.step(now, Tick{}, out);
         now = std::max(now, std::min(agent.next_deadline(), now + 1s));
         if (turn != 10) continue;
-        // Nothing of what it remembers runs, and nobody knows of it.
+        // Nothing of what it remembers runs, and no node knows of it.
         const Fence fence{PartitionId{a}, config.epoch};
         for (const ExecutorServers& executor : config.executors)
           answer(executor.node, Inventory{fence, {}});

@@ -54,7 +54,7 @@ struct Set {
   AttemptId attempt;
 };
 
-/// One of each kind about an attempt, as somebody of partition `from` would say it.
+/// One of each kind about an attempt, as a node of partition `from` would say it.
 std::vector<Message> about(AttemptId a, PartitionId from, PartitionId to, Epoch epoch) {
   const Fence fence{to, epoch};
   const Placement gpus{GpuId{from.value * 4}, GpuId{from.value * 4 + 1}};
@@ -117,7 +117,7 @@ TEST_CASE("what a stranger says of an attempt changes nothing, in any stage") {
       const AttemptId other{JobId{0, 1}, Epoch{1}, (9ULL << 32U) | 4};
       for (const AttemptId attempt : {set.attempt, other}) {
         for (const Message& message : about(attempt, PartitionId{2}, to, Epoch{1})) {
-          // Whoever asks for a hold may have one, and a Release may come before its Reserve.
+          // Any that asks for a hold may have one, and a Release may come before its Reserve.
           if (std::holds_alternative<Reserve>(message)) continue;
           if (std::holds_alternative<Release>(message)) continue;
           const std::uint64_t before = state_hash(set.flock.agent(a));

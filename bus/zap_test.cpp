@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// A CURVE server on this machine, with or without somebody who looks at keys.
+/// A CURVE server on this machine, with or without a handler that looks at keys.
 struct Server {
   zmq::context_t context;
   KeyPair keys = generate_keys().value();
@@ -70,7 +70,7 @@ TEST_CASE("its thread ends, also where the system has no more memory for threads
 
 TEST_CASE("a server that lets everybody in is told from one that says nothing") {
   Server open;
-  open.bind(true);  // nobody answers for keys, so libzmq takes all of them
+  open.bind(true);  // no handler answers for keys, so libzmq takes all of them
   CHECK(try_as_stranger(open.context, open.address, open.keys.public_key) == StrangerTest::let_in);
 
   Server gone;

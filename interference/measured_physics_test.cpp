@@ -37,7 +37,7 @@ TEST_CASE("Gavel's job types run as fast as they were measured") {
   // Recommendation is fastest on a P100.
   CHECK(on("Recommendation (batch size 512)", {2}) == 1);
   CHECK(on("Recommendation (batch size 512)", {0}) == doctest::Approx(23.3176 / 48.8824));
-  // Nobody measured A100s, and nobody else's model.
+  // A100s were not measured, nor any other model.
   CHECK(on("LM (batch size 40)", {6}) == on("LM (batch size 40)", {4}));
   CHECK(on("my-net", {4}) == 1);
   CHECK(physics->varies());

@@ -102,7 +102,7 @@ TEST_CASE("alone on a GPU a pair runs at its sharing speed, to the analytic mode
   CHECK(speed->speed(kResnet, gpus({3}), other).relative == doctest::Approx(expected));
   CHECK(physics->rate(kResnet, gpus({3}), other) == doctest::Approx(expected).epsilon(0.02));
   CHECK(speed->speed(kResnet, gpus({3}), {{kLanguage, gpus({4})}}).relative == doctest::Approx(1));
-  // Whoever is named first, and one more only slows.
+  // Whichever is named first, and one more only slows.
   const Neighbours two = {{kLanguage, gpus({3})}, {kResnet, gpus({3})}};
   const Neighbours turned = {{kResnet, gpus({3})}, {kLanguage, gpus({3})}};
   CHECK(speed->speed(kResnet, gpus({3}), two).relative ==

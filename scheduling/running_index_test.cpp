@@ -36,7 +36,7 @@ TEST_CASE("ends come in order, with what was served until now") {
     if (rng.chance(0.5) || plain.empty()) {
       specs.push_back(std::make_unique<JobSpec>());
       specs.back()->id = JobId{7, ++runs};
-      specs.back()->duration = seconds(rng.below(8) * 20);  // 0: nobody knows
+      specs.back()->duration = seconds(rng.below(8) * 20);  // 0: not known
       plain.push_back({runs, specs.back().get(), now, seconds(rng.below(60))});
       JobView view;
       view.spec = plain.back().spec;

@@ -39,7 +39,7 @@ TEST_CASE("two jobs that disturb each other little progress together on one GPU"
   const RunResult together = run(topology, trace, "gavel:sharing=yes");
   CHECK(figures(together).makespan_s < 0.95 * figures(apart).makespan_s);
   for (const JobRow& job : together.jobs) {
-    // It ran from its first round to its end: nobody waited while the other went on.
+    // It ran from its first round to its end: neither waited while the other went on.
     CHECK(job.start_s < 400);
     CHECK(job.preemptions <= 1);
   }

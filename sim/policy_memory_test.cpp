@@ -13,7 +13,7 @@
 #include "workload/traces/trace.h"
 
 // What policies have learned survives the death of their agents: each test states that the
-// decisions go on as if nobody had died, and what is lost where the memory is.
+// decisions go on as if none had died, and what is lost where the memory is.
 
 namespace starling {
 namespace {
@@ -54,7 +54,8 @@ Trace crowd(std::uint32_t jobs, bool elastic, int slack = 1) {
 
 enum class Kept { all, nothing, garbage };
 
-/// When it is killed: at those times or, where `idle`, at up to three minutes at which nobody waits.
+/// When it is killed: at those times or, where `idle`, at up to three minutes at which no job
+/// waits.
 struct Kills {
   std::vector<Duration> at;
   bool idle = false;

@@ -13,7 +13,7 @@
 namespace starling {
 namespace {
 
-// Covers everything, overlaps nowhere, and nobody is left without GPUs.
+// Covers everything, overlaps nowhere, and no agent is left without GPUs.
 void check_cover(const Topology& t, const std::vector<Partition>& parts, std::uint32_t count) {
   REQUIRE(parts.size() == count);
   std::uint32_t server = 0;

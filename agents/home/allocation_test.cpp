@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // How an attempt runs is decided once, and everybody who has a part in it knows it, in every life;
-// where somebody would leave it out the job runs as it asks.
+// where a node would leave it out the job runs as it asks.
 #include <doctest/doctest.h>
 
 #include "agents/home/scripted_home_test.h"
@@ -214,7 +214,7 @@ TEST_CASE("an owner with an older executor takes no share that is to run otherwi
       continue;
     }
     REQUIRE(owner.said<Committed>() != nullptr);
-    // By now it has come back as an older program: nobody is told to start what it cannot.
+    // By now it has come back as an older program: no agent is told to start what it cannot.
     owner.hear(ScriptedOwner::kExecutor, Pong{2}, kBefore);
     owner.hear(ScriptedOwner::kHome, StartAttempt{owner.attempt, ScriptedOwner::kFence});
     CHECK(owner.said<Launch>() == nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A gang that is resized over partitions again and again, whoever dies when: its job is nowhere
+// A gang that is resized over partitions again and again, whatever dies when: its job is nowhere
 // twice, never in part, and ends.
 #include <doctest/doctest.h>
 

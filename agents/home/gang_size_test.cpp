@@ -264,7 +264,7 @@ TEST_CASE("the next life of its home stops the gang everywhere and asks anew") {
     next.let_go();
     CHECK(next.stage() == Stage::bidding);
     CHECK(next.home.last<BidRequest>(agent_node(kTwo))->gpus == 8);
-    // Between the stop and the start nothing holds anything, and nobody has to be told.
+    // Between the stop and the start nothing holds anything, and no agent has to be told.
     Resized after(3, next.home.agent->snapshot());
     CHECK(after.stage() == Stage::waiting);
     CHECK(after.home.job(1).served == 9s);

@@ -72,7 +72,7 @@ TEST_CASE("what stopping and starting again takes is measured, and waiting is no
   Running r;
   r.home.tick(60s);
   r.home.hear(kExecutor, Progress{r.attempt, 50s, 1});
-  CHECK(r.shown().restart_cost == 0s);  // of a first start nobody could have been spared
+  CHECK(r.shown().restart_cost == 0s);  // a first start could not have been spared
   r.stop(4s, 60s);
   CHECK(r.shown().done == 60s);
   CHECK(r.shown().restart_cost == 4s);

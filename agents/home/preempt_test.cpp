@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stopped job keeps what it has done, and nobody gets its GPUs before its processes are gone.
+// A stopped job keeps what it has done, and no job gets its GPUs before its processes are gone.
 #include <doctest/doctest.h>
 
 #include "agents/testing/testing.h"

@@ -256,7 +256,7 @@ TEST_CASE("roll_call: nothing is decided before everybody has answered, or had t
   submit(born + 1ms);
   CHECK(bench.said<Accepted>() == 1);
   bench.agent->step(born + 1ms, Tick{}, bench.out);
-  CHECK(bench.agent->next_deadline() > born + 1ms);  // it sleeps until somebody answers
+  CHECK(bench.agent->next_deadline() > born + 1ms);  // it sleeps until a peer answers
   SUBCASE("everybody") {
     CHECK_FALSE(at(born + 2ms, executor_node(0), nothing));
     CHECK(at(born + 3ms, agent_node(AgentId{1}), welcome));

@@ -107,7 +107,7 @@ TEST_CASE("a turn keeps as many servers as the gang needs, and all others go on"
   CHECK(stream.started(kGang));
   CHECK(kept > 10);
   CHECK(begun > kept / 4);  // small jobs, which take half a minute on eight GPUs
-  CHECK(digests > 0);       // nobody is told of what is kept
+  CHECK(digests > 0);       // no digest tells of what is kept
   CHECK(stream.flock.faults().empty());
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("an owner that is not ready, whatever it had told, is passed over for 
   CHECK(stream.flock.faults().empty());
 }
 
-// One agent, and a gang as wide as the cluster that fits into its partition: nobody has to be
+// One agent, and a gang as wide as the cluster that fits into its partition: no agent has to be
 // asked, and still there is never room for it at once.
 TEST_CASE("small jobs starve no gang in a flock of one") {
   const PolicyRegistry policies = make_policy_registry();

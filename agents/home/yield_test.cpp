@@ -72,7 +72,7 @@ TEST_CASE("jobs of both partitions stop for a gang that needs both, once it has 
           30min);  // a pause between turns in vain, or a round where nothing else happens
       CHECK(full.runs(kWideGang));
       CHECK(full.stopped() >= 6);
-      CHECK(full.flock.settle(4 * kLong));  // nobody is lost, and nothing stays kept
+      CHECK(full.flock.settle(4 * kLong));  // no job is lost, and nothing stays kept
       CHECK(full.flock.faults().empty());
       for (std::uint32_t a : {0U, 1U}) CHECK_FALSE(full.flock.agent(a).owner.claim);
     }

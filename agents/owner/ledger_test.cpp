@@ -67,7 +67,7 @@ TEST_CASE("where two jobs may share a GPU a third gets none of it") {
   CHECK(f.ledger.held_count() == 2);
   CHECK(f.ledger.free_count() == 6);
   CHECK_FALSE(f.ledger.allocate(attempt(4), kHome, gpus({1})));
-  // Who reserves was offered free GPUs, and is not to find somebody there.
+  // A gang that reserves was offered free GPUs, and is not to find a job there.
   CHECK(f.ledger.reserve(attempt(6), kHome, gpus({0, 3}), at(5s)) == Refusal::conflict);
   CHECK_FALSE(f.ledger.reserve(attempt(6), kHome, gpus({2, 3}), at(5s)));
   f.ledger.forget(attempt(6));

@@ -130,7 +130,7 @@ TEST_CASE("only an agent's word about others counts, and of who is well it chang
   CHECK(home.state().counters.refused_frames == 1);
   home.hear(AgentId{3}, ProbeResult{agent_node(AgentId{2}), true});
   CHECK(home.state().flock.peers[2].watch.standing == Standing::well);
-  home.hear(AgentId{3}, ProbeResult{executor_node(77), true});  // nobody that is known here
+  home.hear(AgentId{3}, ProbeResult{executor_node(77), true});  // none that is known here
 }
 
 }  // namespace

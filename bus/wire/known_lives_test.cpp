@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lives of nodes: who has an old copy of its state is told so by whoever knows more, and ends.
+// Lives of nodes: one with an old copy of its state is told so by any that knows more, and ends.
 #include <doctest/doctest.h>
 
 #include <algorithm>

@@ -83,7 +83,7 @@ TEST_CASE_FIXTURE(NodeFixture,
   endpoint.arrive(kPeer, welcome, 1, 1, 4);
   endpoint.arrive(kPeer, goodbye, 1, 2, 4);
   endpoint.arrive(kPeer, welcome, 1, 3, 5);
-  endpoint.arrive(kPeer, goodbye, 1, 4);  // of somebody who does not say which life is meant
+  endpoint.arrive(kPeer, goodbye, 1, 4);  // of a peer that does not say which life is meant
   REQUIRE(node.pump(Instant{}).ok());
   CHECK(node.got.size() == 2);
   CHECK(node.counters().stale == 2);

@@ -92,7 +92,7 @@ TEST_CASE_FIXTURE(NodeFixture, "only the owner speaks for a partition") {
   };
   endpoint.arrive(kPeer, digest(1, 1));
   endpoint.arrive(agent_node(AgentId{2}), digest(1, 2));
-  endpoint.arrive(kPeer, digest(7, 3));  // nobody's
+  endpoint.arrive(kPeer, digest(7, 3));  // of none that is known
   REQUIRE(node.pump(Instant{}).ok());
   CHECK(node.got.size() == 1);
   CHECK(node.counters().unauthorised == 2);

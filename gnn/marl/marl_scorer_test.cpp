@@ -70,7 +70,7 @@ TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
   const TestWorld world = run(topology, trace, speed, broken);
   CHECK(world.faults.empty());
   for (const TestWorld::Job& job : world.jobs) CHECK(job.finished != kNever);
-  // Under the rule nobody shares at a tenth of the speed; the net that is indifferent takes what
+  // Under the rule no job shares at a tenth of the speed; the net that is indifferent takes what
   // comes first.
   CHECK(world.hash.value() != run(topology, trace, speed, rule).hash.value());
 }

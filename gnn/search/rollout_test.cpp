@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::seconds;
 
-// Whoever shares a GPU runs at a half; on two servers at 0.8.
+// A job that shares a GPU runs at a half; on two servers at 0.8.
 struct Halves final : SpeedModel {
   const Topology& topology;
   explicit Halves(const Topology& t) : topology(t) {}

@@ -135,7 +135,7 @@ TEST_CASE("futures are drawn from how long jobs ran and from who came") {
 
 TEST_CASE("what the same people ran before says more than others do") {
   Home home;
-  home.came("base", 1e8);  // somebody always runs, so that every end is seen
+  home.came("base", 1e8);  // a job always runs, so that every end is seen
   for (int i = 0; i < 80; ++i) {
     home.ran("short", 10);
     home.at_s += 5'000;

@@ -77,7 +77,7 @@ double used(const MaxMin& rates, const Asks& asks, std::uint32_t link) {
   return sum;
 }
 
-// The definition: at its demand, or on a full link on which nobody has more.
+// The definition: at its demand, or on a full link on which none has more.
 void check_fair(const MaxMin& rates, const Asks& asks, const std::vector<double>& capacity) {
   for (std::uint32_t link = 0; link < capacity.size(); ++link)
     REQUIRE(used(rates, asks, link) <= capacity[link] * (1 + 1e-12));
@@ -112,7 +112,7 @@ TEST_CASE("two gangs on one link halve each other; alone each has what it asks f
   CHECK(rates.rate(1) == 5);
   REQUIRE(rates.changed().size() == 1);
   CHECK(rates.changed()[0] == 0);
-  // Who asks for little leaves the rest; on another link nobody is asked.
+  // One that asks for little leaves the rest; on another link none is asked.
   rates.add(2, 2, up);
   CHECK(rates.rate(0) == 4);
   rates.add(3, 10, other);
@@ -163,7 +163,7 @@ TEST_CASE(
         asks[gang] = random_ask(rng, links);
         rates.add(gang, asks[gang].demand, asks[gang].uses);
       }
-      // Told is who changed, and nobody else.
+      // Told is which changed, and no others.
       std::vector<std::uint32_t> changed;
       for (const auto& [other, rate] : before) {
         if (asks.contains(other) && rates.rate(other) != rate) changed.push_back(other);

@@ -59,7 +59,7 @@ TEST_CASE("a larger batch takes as much longer as was fitted, and so gains") {
   CHECK(twice.step_s / own.step_s == doctest::Approx(time.grad_s(256) / time.grad_s(128)));
   CHECK(twice.relative == doctest::Approx(2 * own.step_s / twice.step_s));
   CHECK(twice.relative > 1);
-  // Of a model that nobody fitted, time goes with the batch; of a batch that nobody said, nothing.
+  // Of a model that is not fitted, time goes with the batch; of a batch that is not said, nothing.
   CHECK(ask(form, sized("vgg16", 1, 1), {0, 0, 64, 0, false}, 32).relative == doctest::Approx(1));
   CHECK(ask(form, sized("vgg16", 1, 1), {0, 0, 64, 0, false}).relative == 1);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A client of a real flock, one of whose two agents answers nobody.
+// A client of a real flock, one of whose two agents does not answer.
 #include "launch/client/flock_client.h"
 
 #include <doctest/doctest.h>

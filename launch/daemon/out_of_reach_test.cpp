@@ -23,7 +23,7 @@ TEST_CASE("a host gives up executors that others reach for long, and no others")
   CHECK(watch.look(executors, start + 20s));
   stand(cut, well, well);  // most are heard again
   CHECK_FALSE(watch.look(executors, start + 21s));
-  stand(lost, lost, lost);  // nobody would do better
+  stand(lost, lost, lost);  // no host would do better
   CHECK_FALSE(watch.look(executors, start + 22s));
   CHECK_FALSE(watch.look(executors, start + 90s));
   stand(cut, cut, cut);

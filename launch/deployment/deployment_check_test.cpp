@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of a flock that somebody has changed: every value of a real one is replaced by what it
+// Files of a flock that were changed by hand: every value of a real one is replaced by what it
 // should not be. Whatever is read then is an error with the file's name, or can be lived with.
 #include "launch/deployment/deployment_check.h"
 

@@ -94,7 +94,7 @@ TEST_CASE("standby seats belong to the next agents in the circle") {
   CHECK(host_of_seat(PartitionId{1}, 0, 3) == AgentId{1});
   CHECK(host_of_seat(PartitionId{1}, 1, 3) == AgentId{2});
   CHECK(host_of_seat(PartitionId{1}, 2, 3) == AgentId{0});
-  // Nobody stands in for agents whose journals are on their own disks.
+  // No agent stands in for one whose journal is on its own disk.
   const TestFolder folder("deployment");
   DeploymentPlan plan;
   plan.dir = folder.path / "flock";

@@ -146,7 +146,7 @@ TEST_CASE("the best is marked among those that may and know the same") {
   for (RunFact& run : runs) run.finished -= run.point.label == "srtf" ? 1 : 0;
   const auto without = compare(runs, "base", true);
   CHECK_FALSE(row_of(without[0], "srtf").best);
-  CHECK_FALSE(row_of(without[0], "sjf").best);  // nobody is left to be held against
+  CHECK_FALSE(row_of(without[0], "sjf").best);  // none is left to be held against
 }
 
 TEST_CASE("none is best of runs that do not say what they may, or of a single pair") {

@@ -25,7 +25,7 @@ PolicyRegistry all_policies() {
   return policies;
 }
 
-/// Enough of a queue that whoever knows how long jobs take can make something of it.
+/// Enough of a queue that knowing how long jobs take is worth something.
 Trace crowd() {
   Trace trace = generate_gavel_trace({.jobs = 80, .jobs_per_hour = 12}).value();
   for (std::size_t i = 0; i < trace.jobs.size(); ++i) {

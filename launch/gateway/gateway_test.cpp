@@ -93,7 +93,7 @@ TEST_CASE("who is nobody gets the page and the description; a wrong token is no 
     CHECK(alone.answer("GET", target).status == 401);
     CHECK(alone.answer("GET", target, "starling_wrong").status == 401);
   }
-  // What does not exist is no secret, what is wrong in a request of nobody is not looked at.
+  // What does not exist is no secret, what is wrong in a request without a token is not looked at.
   CHECK(alone.answer("GET", "/v1/nothing").status == 404);
   CHECK(alone.answer("POST", "/v1/jobs", {}, "{").status == 401);
 }

@@ -125,7 +125,7 @@ TEST_CASE("the kernel kills a part as a whole and says when nobody is left") {
           const pid_t child = start_in(part, [] {
             for (int i = 0; i < 5; ++i) {
               if (::fork() != 0) continue;
-              ::setsid();  // each forks and ends, so that nobody can follow them
+              ::setsid();  // each forks and ends, so that none can be followed
               for (;;) {
                 if (::fork() != 0) ::_exit(0);
                 ::usleep(200);

@@ -96,7 +96,7 @@ TEST_CASE("a list is a table, CSV or JSON") {
   for (const JobState& state : jobs()) listed.push_back({state, "agent-1"});
   const std::string text = table.text(listed);
   CHECK(text.find("2x4 V100") != std::string::npos);
-  CHECK(text.find("queue") == std::string::npos);  // nobody has one
+  CHECK(text.find("queue") == std::string::npos);  // no job has one
   CHECK(text.find(topology.server(ServerId{0}).name + "," + topology.server(ServerId{1}).name) !=
         std::string::npos);
   CHECK(table.csv(listed).find(",\"sh -c a, \"\"b\"\"\",2,4,V100,") != std::string::npos);

@@ -65,7 +65,7 @@ TEST_CASE("guarded: a guardian that is stopped as its executor is ends its part 
   job.grace = 200ms;
   REQUIRE(r.launcher->start(job).ok());
   const std::string child = line_in(r.note);
-  ::kill(r.guardian_of(job), SIGSTOP);  // and from here on nobody renews or reaps
+  ::kill(r.guardian_of(job), SIGSTOP);  // and from here on none renews or reaps
   CHECK(soon([&] { return !alive(child); }));
   CHECK(r.clock.now() > job.until);
   CHECK(r.clock.now() < later(job.until, 4s));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs of other users, as root starts them. Whoever is not root cannot, and says so.
+// Jobs of other users, as root starts them. A test that is not run by root cannot, and says so.
 #include "launch/launchers/job_login.h"
 
 #include <pwd.h>

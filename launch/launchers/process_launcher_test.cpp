@@ -163,7 +163,7 @@ TEST_CASE("every worker is told its place as torchrun would") {
   }
   CHECK(!names.contains("STARLING_STEPS"));  // rank 0 alone counts
   CHECK(!names.contains("STARLING_WORKERS"));
-  // Whoever wants it sees no GPU of another worker.
+  // A job that wants it sees no GPU of another worker.
   job.spec.environment.push_back("STARLING_VISIBLE_GPUS=own");
   const std::vector<std::string> own = worker_environments(job, topology, {"mark", "steps", {}})[2];
   for (const char* entry :
@@ -211,7 +211,7 @@ TEST_CASE("a command that counts its steps is measured, alone and beside others"
   CHECK(r.launcher->measure().front().rate == 0);
   CHECK(after(300) == doctest::Approx(1));
   REQUIRE(r.launcher->start(shell(2, "sleep 1000")).ok());
-  CHECK(after(400) == 0);  // from here on somebody is beside it
+  CHECK(after(400) == 0);  // from here on another is beside it
   CHECK(after(500) == doctest::Approx(0.5).epsilon(0.02));
   LauncherRig rig = r.rig();
   r.launcher->stop(job.attempt, 0s);

@@ -32,7 +32,7 @@ TEST_CASE("a command is measured against what it did alone") {
   double steps = 0;
   CHECK(after(meter, now, steps, 20, 5, 0) == 0);  // too short to tell
   CHECK(after(meter, now, steps, 20, 30, 0) == doctest::Approx(1));
-  CHECK(after(meter, now, steps, 12, 5, 7) == 0);  // somebody came
+  CHECK(after(meter, now, steps, 12, 5, 7) == 0);  // another came
   CHECK(after(meter, now, steps, 12, 30, 7) == doctest::Approx(0.6));
   CHECK(after(meter, now, steps, 16, 30, 8) == doctest::Approx(0.8));
 }

@@ -70,7 +70,7 @@ TEST_CASE("a browser draws the page of a trace") {
   const std::size_t named = count_of(dom, "there is nothing to draw.</p>") +
                             count_of(dom, "names no users, queues or models.</p>");
   CHECK(count_of(dom, "class=\"tools\"") + named == 6);
-  // A trace of one job that names nobody.
+  // A trace of one job that names no user.
   const Trace one{"</script>", {job(0, 60, 1, "")}, 0};
   dom = browser.dom(workload_page(one, 0));
 }

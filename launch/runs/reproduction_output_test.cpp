@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever reads the page has to see what was missed, by how much, and how to look again.
+// A reader of the page has to see what was missed, by how much, and how to look again.
 #include "launch/runs/reproduction_output.h"
 
 #include <doctest/doctest.h>

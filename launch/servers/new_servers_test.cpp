@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who serves what when servers come and go: everybody keeps what is his.
+// Which node serves what when servers come and go: each keeps what is its own.
 #include "launch/servers/new_servers.h"
 
 #include <doctest/doctest.h>
@@ -132,7 +132,7 @@ std::map<std::string, std::string> servers_of(const Deployment& flock, const Top
   return by_name;
 }
 
-/// Some of them go, some others come; who stays keeps his place among those that stay.
+/// Some of them go, some others come; one that stays keeps its place among those that stay.
 std::vector<std::vector<std::string>> changed(const std::vector<std::vector<std::string>>& racks,
                                               Rng& rng, std::uint32_t& fresh) {
   std::vector<std::vector<std::string>> next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same with journals in etcd: whoever is cut off, killed or overtaken between any two requests
+// The same with journals in etcd: whatever is cut off, killed or overtaken between any two requests
 // leaves the journal in the old numbers or in the new ones, with an archive to match.
 #include <atomic>
 
@@ -72,7 +72,7 @@ std::unique_ptr<Journal> open_journal(const EtcdAddress& flock, Trouble* trouble
 /// to say that the journal has several entries; a server comes before all of that.
 struct EtcdRig : Rig {
   explicit EtcdRig(const EtcdAddress& where) : Rig("n, a, b, c", where.url()), flock(where) {
-    // The holder of next_epoch(): one process after the other, nobody waits.
+    // The holder of next_epoch(): one process after the other, none waits.
     const auto dir = before.node_dir("agent-0") / "state";
     std::filesystem::create_directories(dir);
     REQUIRE(write_text(dir / "name", "test").ok());
@@ -202,7 +202,7 @@ TEST_CASE("an attempt in etcd on a server that leaves refuses the change, and wh
     REQUIRE(journal->recover().ok());
     REQUIRE(journal->append(rig.of_agent(1)).ok());
   }
-  // Its lease, which nobody renews, is waited for.
+  // Its lease, which is not renewed, is waited for.
   next_epoch(flock, "killed");
   const Status busy = rig.go_over();
   REQUIRE_FALSE(busy.ok());
@@ -248,7 +248,7 @@ TEST_CASE("an earlier description takes nothing once etcd knows a newer one") {
   CHECK(refused.error().code == Errc::invalid);
   CHECK(refused.error().message.find("other servers since (generation 2)") != std::string::npos);
   CHECK(take(rig.now).ok());
-  // What is taken from who holds it is not his any more.
+  // What is taken from its holder is not the holder's any more.
   HeldPartitions held(rig.now);
   REQUIRE(held.take(*rig.now.find("agent-0")).ok());
   next_epoch(rig.flock, "nobody");  // once the lease of `held` is over

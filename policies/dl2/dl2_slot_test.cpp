@@ -122,7 +122,7 @@ TEST_CASE("numbers of actions lead back to them, and masks say what is allowed, 
   }
   std::vector<std::uint8_t> last(kShape.actions());
   s.slot.mask(1, last);
-  for (std::size_t k = 6; k < 9; ++k) CHECK(last[k] == 0);  // nobody is there
+  for (std::size_t k = 6; k < 9; ++k) CHECK(last[k] == 0);  // no job is there
   CHECK(!s.slot.action_of(0, kShape.actions() - 1).has_value());
 }
 

@@ -90,8 +90,8 @@ struct TwoTypes final : SpeedModel {
 };
 
 TEST_CASE("work that an attempt did is counted once, however often the job is resized") {
-  // Multiplying what attempts that are over did by their speed again would make whoever was resized
-  // look nearly done.
+  // Multiplying what attempts that are over did by their speed again would make a job that was
+  // resized look nearly done.
   const Topology topology = servers(1);
   const Occupancy gpus(topology, {0, 1});
   JobSpec spec = elastic(1, 0, 8, 10'000).spec;
@@ -156,7 +156,7 @@ TEST_CASE("who comes between rounds starts at once, and who stays takes what nob
     TestWorld world(topology, registry, name, {});
     world.run(trace);
     CHECK(world.faults.empty());
-    // Nobody waits for the round at 600 s: 2 GPUs do 1.96 times what one does, 4 do 3.77 times.
+    // No job waits for the round at 600 s: 2 GPUs do 1.96 times what one does, 4 do 3.77 times.
     CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(1530).epsilon(0.01));
     CHECK(seconds(world.jobs[1].finished - Instant{}) == doctest::Approx(1540).epsilon(0.01));
     CHECK(world.preemptions == 0);
@@ -229,7 +229,7 @@ TEST_CASE("Optimus that may choose batches ends jobs sooner that gain by larger 
     alone[i] = unknown.mean_jct_s();
   }
   CHECK(ends[1] < 0.9 * ends[0]);
-  CHECK(alone[1] == alone[0]);  // whose noise nobody knows runs as it asks
+  CHECK(alone[1] == alone[0]);  // one whose noise is not known runs as it asks
 }
 
 TEST_CASE("a batch is chosen between what was asked for and the largest, and fits the GPUs") {

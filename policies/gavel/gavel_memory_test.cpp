@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Nobody disturbs anybody.
+/// No job disturbs another.
 class Undisturbed final : public SpeedModel {
  public:
   [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {

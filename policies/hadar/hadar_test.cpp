@@ -279,7 +279,7 @@ TEST_CASE("on Gavel's 96 jobs Hadar is not behind max-min fairness" *
   const auto makespan = run("hadar:utility=makespan");
   CHECK(jct.first <= gavel.first);
   CHECK(pace.first <= gavel.first);
-  // Whoever runs short jobs first ends the longest one later; its own utility is for that.
+  // An order with short jobs first ends the longest one later; its own utility is for that.
   CHECK(jct.second <= 1.06 * gavel.second);
   CHECK(makespan.second <= gavel.second);
 }

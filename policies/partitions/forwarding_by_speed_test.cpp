@@ -188,7 +188,7 @@ TEST_CASE("a job that asks for CPUs starts where those go with free GPUs") {
   };
   using Agents = std::vector<std::uint32_t>;
   world.spec.cpus_per_worker = 20;
-  CHECK(starts(3) == Agents{1, 2});  // nobody has CPUs there
+  CHECK(starts(3) == Agents{1, 2});  // no server has CPUs there
   constexpr std::int64_t kOne = 1'000'000;
   const std::vector<ServerRoom> rooms{{world.v100, 4, 2, {30 * kOne, 512 * kOne}}};
   world.others[0].rooms = rooms;

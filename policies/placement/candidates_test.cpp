@@ -149,7 +149,7 @@ TEST_CASE("beside a gang on two GPU types a job gets the one that it allows") {
   gang.placement = {GpuId{14}, GpuId{15}, GpuId{16}, GpuId{17}};
   Placement all;
   for (std::uint32_t g = 0; g < 28; ++g) all.push_back(GpuId{g});
-  gpus.take(all);  // of the others nobody knows whose they are
+  gpus.take(all);  // of the others it is not known which jobs they are
   const std::vector<JobView> running{gang};
   const View view{topology, gpus, {}, running, {}, *speed, Instant{}, AgentId{0}};
   Candidates candidates;

@@ -14,7 +14,7 @@
 namespace starling {
 namespace {
 
-/// Each of three agents has one server of four V100s. Here gangs of eight wait, which nobody can
+/// Each of three agents has one server of four V100s. Here gangs of eight wait, which no agent can
 /// hold alone; there everything is free.
 class Three {
  public:

@@ -40,7 +40,7 @@ struct TwoServers {
     job.submitted = now;
     return job;
   }
-  /// One round; carries the decisions out. Nobody else is asked.
+  /// One round; carries the decisions out. No other is asked.
   void round() {
     now = later(now, 60s);
     for (int call = 0; call < 3; ++call) {

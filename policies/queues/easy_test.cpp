@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whoever waits behind a reservation is told for whom it is, when, and of how many GPUs.
+// A job behind a reservation is told for which one it is, when, and of how many GPUs.
 #include <doctest/doctest.h>
 
 #include "policies/registry.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a queue passes by unasked: nobody who would find room.
+// Which jobs a queue passes by unasked: none that would find room.
 #include <doctest/doctest.h>
 
 #include <map>

@@ -28,7 +28,7 @@ TEST_CASE(
   CHECK(rig.gpus_of(0) == 4);
   rig.end(1);
   rig.now += 10s;
-  rig.settle(TriggerKind::departure);  // nobody waits: who runs grows
+  rig.settle(TriggerKind::departure);  // no job waits: one that runs grows
   CHECK(rig.gpus_of(0) == 8);
   rig.submit(elastic_spec(2, 300));
   rig.end(0);
@@ -95,7 +95,7 @@ TEST_CASE("rigid jobs are stopped for nobody, unless they say what that costs th
 }
 
 TEST_CASE("a rigid gang that has waited for its patience is passed by no rigid job any more") {
-  // Somebody of two GPUs ends every ten minutes, and another is there to follow.
+  // A job of two GPUs ends every ten minutes, and another is there to follow.
   RankRig rig(servers(1), {.believes = true, .patience_s = 7200});
   for (int i = 0; i < 4; ++i) rig.submit(rigid_spec(2, 2400));
   rig.round();

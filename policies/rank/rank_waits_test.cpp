@@ -100,7 +100,7 @@ TEST_CASE("what runs on a drained server ends there: it is neither resized nor s
   while (rig.jobs.size() > 2) rig.end(2);
   rig.end(1);
   rig.now += 10s;
-  rig.settle(TriggerKind::departure);  // nobody waits, and eight GPUs are free
+  rig.settle(TriggerKind::departure);  // no job waits, and eight GPUs are free
   CHECK(rig.jobs[0].placement == there);
 }
 

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// That part of its speed beside whoever is on the same GPU; all of it elsewhere.
+/// That part of its speed beside what is on the same GPU; all of it elsewhere.
 struct SharedSpeed final : SpeedModel {
   explicit SharedSpeed(double part) : keeps(part) {}
   [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
@@ -58,7 +58,7 @@ TEST_CASE("a short job that comes while all is taken joins a long one at once, a
   REQUIRE(rig.jobs[8].placement.size() == 1);
   CHECK(says(rig.why(8), "it shares them with"));
   CHECK(!says(rig.why(8), "its part was none"));
-  rig.round(120s);  // and nobody is moved for that
+  rig.round(120s);  // and no job is moved for that
   CHECK(rig.jobs[8].placement.size() == 1);
 }
 

@@ -57,7 +57,7 @@ TEST_CASE("a kind of fault that is left out does not happen, and the others stay
   CHECK_FALSE(fewer.faults.contains(all.active.front()));
 }
 
-/// A process that nobody ordered.
+/// A process that no agent ordered.
 void plant_a_process(World& world) {
   LaunchSpec spec;
   spec.attempt = {world.hardware().jobs().front().id, Epoch{1}, 999};

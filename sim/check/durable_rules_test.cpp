@@ -228,7 +228,7 @@ TEST_CASE("S15: what the snapshot of a restored journal has in the archive is ov
   restored.read(snapshot);
   CHECK(restored.ended(kFirst.job) != nullptr);
   CHECK(restored.compacted(snapshot) == "");
-  Durable began(AgentId{0});  // nobody has put anything there
+  Durable began(AgentId{0});  // nothing was put there
   CHECK(began.compacted(snapshot) != "");
 }
 

@@ -14,7 +14,7 @@ TEST_CASE("who has only the old key is not heard once the list has lost it, unti
   CHECK(keys.hear(kA, kB));
   keys.made(kA);
   CHECK(keys.exchanged());
-  CHECK(keys.hear(kA, kB));  // nobody has read anything
+  CHECK(keys.hear(kA, kB));  // no node has read anything
   keys.read(kB, kA);
   CHECK(keys.hear(kA, kB));  // the old one still counts
   keys.dropped(kA);

@@ -57,7 +57,7 @@ TEST_CASE(
   REQUIRE(world.run().ok());
   CHECK(next.counts().finished == 3);  // 4, and 8 and 9, which were not due yet
   CHECK(next.find(trace_job_id(4))->state.phase == JobPhase::finished);
-  CHECK(world.users().find(trace_job_id(0))->state.phase != JobPhase::finished);  // nobody heard it
+  CHECK(world.users().find(trace_job_id(0))->state.phase != JobPhase::finished);  // not heard
   for (const JobTruth& job : world.hardware().jobs()) {
     CHECK(world.end_of(job.id) == JobPhase::finished);
     CHECK(job.attempts == 1);

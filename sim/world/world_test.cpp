@@ -262,7 +262,7 @@ TEST_CASE("a checker that looks at a broken world ends the run with the rule") {
   trace.jobs = {job(0, 0s, 4, 100s)};
   auto world = World::make(topology, trace, registry(), checked(1)).value();
   world->at(Instant(50s), [](World& w) {
-    // A process that nobody ordered, on a GPU in use.
+    // A process that no agent ordered, on a GPU in use.
     LaunchSpec spec;
     spec.attempt = {trace_job_id(0), Epoch{1}, 999};
     spec.gpus = {GpuId{0}};

@@ -77,7 +77,7 @@ TEST_CASE("nobody is given what it cannot serve") {
   };
   const FlockMembers two = balanced({}, Hosts{AgentId{0}, AgentId{1}}, 4, neighbours);
   CHECK(two.host_of(PartitionId{3}) == AgentId{0});
-  CHECK(two.host_of(PartitionId{2}) == AgentId{2});  // nobody can
+  CHECK(two.host_of(PartitionId{2}) == AgentId{2});  // none can
 }
 
 TEST_CASE("members are read as they were written") {

@@ -171,11 +171,11 @@ TEST_CASE("a log cut off at any byte: all that had been synced by then, or an er
     CAPTURE(size);
     std::uint64_t synced = kBatches / 2;
     for (const std::size_t end : left.log_sizes) synced += end <= size ? 1 : 0;
-    // Power was cut before more was durable: then nobody was told of more, nor was the head.
+    // Power was cut before more was durable: then no peer was told of more, nor was the head.
     const auto last = recovered(folder, left.journal, left.log.substr(0, size), synced);
     REQUIRE(last.has_value());
     CHECK(*last == synced);
-    // Or it was durable, and somebody cut it.
+    // Or it was durable, and was cut afterwards.
     const auto cut = recovered(folder, left.journal, left.log.substr(0, size));
     CHECK(cut.has_value() == (synced == kBatches));
     told += cut ? 0 : 1;

@@ -45,7 +45,7 @@ Deployment two_agents() {
   return flock;
 }
 
-/// A port of this machine that somebody else listens at, while it lives.
+/// A port of this machine that another process listens at, while it lives.
 struct Taken {
   int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   explicit Taken(const std::string& address) {
@@ -66,7 +66,7 @@ struct Taken {
 TEST_CASE("a second up may repeat what the first one said, and nothing else") {
   const Deployment flock = two_agents();
   UpOptions o;
-  o.policy = "fifo";  // not given: nobody asked for it
+  o.policy = "fifo";  // not given
   CHECK(fits_flock(o, flock, flat(4)).ok());
 
   const TestFolder folder("again");

@@ -108,7 +108,7 @@ TEST_CASE("what is too large, too slow or no HTTP gets one answer and no second 
   refused("GET / HTTP/1.1\r\nHost: x\r\nX: " + std::string(2000, 'x') + "\r\n\r\n", "431");
   refused("nonsense\r\n\r\n", "400");
   refused("GET / HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n", "400");
-  // Whoever stands before this server may read them in another way, and a second request be hidden.
+  // A proxy before this server may read them in another way, and a second request be hidden.
   for (const char* coding :
        {"gzip", "xchunked", "chunked, identity", "identity\r\nTransfer-Encoding: chunked"})
     refused("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " + std::string(coding) +
