@@ -181,7 +181,7 @@ void HomeStep::choose(Job& job) {
     STARLING_MARK("agent: a gang's size goes with what not everybody knows");
     job.as_asked = true;
     return abort_round(job, "round " + std::to_string(job.failed_rounds + 1) +
-                                ": somebody is older and does not know copies that are averaged");
+                                ": an agent is older and does not know copies that are averaged");
   }
   free_claims(job, false);
   round.bids.reset();

@@ -95,7 +95,7 @@ TEST_CASE("a Start is repeated soon, however often its Commit had to be") {
 }
 
 TEST_CASE(
-    "who has started his part and is silent for too long is lost, though others still start") {
+    "an owner that has started its part and is silent for too long is lost, though others start") {
   AgentConfig config;
   config.timers.start = 1h;
   config.timers.orphan = config.timers.kill_grace = config.timers.late = 10s;

@@ -64,7 +64,7 @@ std::size_t HomeStep::add_shared(Job& job, std::size_t need) {
 void HomeStep::give_up_sharing(Job& job) {
   STARLING_MARK("agent: a gang shares no GPUs");
   send_releases(job);
-  job.trouble = "nobody was found with whom it could share GPUs";
+  job.trouble = "no job was found that it could share GPUs with";
   job.backoff = s.config.timers.retry_min;
   wait_again(job, true);
 }

@@ -188,7 +188,7 @@ TEST_CASE("a gang whose policy chooses nobody waits on, and nothing has failed")
   CHECK(gang.stage() == Stage::waiting);
   CHECK(gang.home.job(1).failed_rounds == 0);
   CHECK(gang.home.count<Reserve>(kOne) == 0);
-  CHECK(gang.home.job(1).trouble == "nobody was found with whom it could share GPUs");
+  CHECK(gang.home.job(1).trouble == "no job was found that it could share GPUs with");
 }
 
 TEST_CASE("GPUs to share of somebody else's are refused, and so are those for who asked for none") {

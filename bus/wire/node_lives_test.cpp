@@ -146,7 +146,7 @@ struct StoppedClock : Clock {
 };
 
 TEST_CASE_FIXTURE(NodeFixture,
-                  "whoever wakes up after his lease says nothing, wherever he stood still") {
+                  "a node that wakes up after its lease says nothing, wherever it stood still") {
   std::size_t said = 0, heard = 0;
   for (int stop = 1; stop <= 9; ++stop) {
     CAPTURE(stop);

@@ -39,7 +39,7 @@ ElasticOptions read_elastic(OptionReader& reader, double round_s) {
 bool read_grows(OptionReader& reader, bool otherwise) {
   using Values = std::vector<std::string_view>;
   return reader.choice("spread", otherwise ? Values{"grow", "asked"} : Values{"asked", "grow"},
-                       "grow: jobs grow over partitions where nobody waits, and come back; asked: "
+                       "grow: jobs grow over partitions where no job waits, and come back; asked: "
                        "gangs over partitions are as large as they ask to be") == "grow";
 }
 

@@ -129,9 +129,9 @@ void MetaRl::took(const Placement& placement) {
 
 std::string_view MetaRl::score_is() const {
   return options_.threshold > 0
-             ? "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; below 0: it would "
+             ? "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; below 0: it would "
                "gain less speed than the threshold; 2.5: explore; 3: go)"
-             : "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; 2.5: explore; 3: go)";
+             : "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; 2.5: explore; 3: go)";
 }
 
 std::string_view MetaRl::remark() const {

@@ -239,7 +239,7 @@ TEST_CASE("free GPUs elsewhere are a reason to move but where they are slower th
   CHECK_FALSE(market.routing.costs_more(market.waiting[0], AgentId{7}));
 }
 
-TEST_CASE("who runs is stopped to move where that saves him more than a restart takes") {
+TEST_CASE("a job that runs is stopped to move where that saves more than a restart takes") {
   Market market;
   market.say(1, 0.5F, 4);
   market.say(2, 2, 0);
@@ -251,7 +251,7 @@ TEST_CASE("who runs is stopped to move where that saves him more than a restart 
   auto movers = market.routing.pick_movers(*market.shown);
   REQUIRE(movers.size() == 1);
   CHECK(movers[0]->spec->id.lo == 2);
-  SUBCASE("and goes there once he waits") {
+  SUBCASE("and goes there once it waits") {
     JobView stopped = market.running[1];
     market.gpus->give_back(stopped.placement);
     stopped.placement.clear();

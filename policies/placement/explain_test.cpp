@@ -74,7 +74,7 @@ TEST_CASE("a rule that waits names the places that were not good enough") {
   const auto lif = reasons("lif:threshold=0.3", true);
   REQUIRE(lif.size() == 4);
   CHECK(lif[0] ==
-        "policy: 3 options at 0 s, by 1 / (1 + slowdown of all), 1 where nobody is slowed (0: "
+        "policy: 3 options at 0 s, by 1 / (1 + slowdown of all), 1 where no job is slowed (0: "
         "wait; below 0: it would gain less speed than the threshold; 3: go):");
   CHECK(lif[1] == "  taken   +0.000  wait");
   CHECK(any_has(lif, "-0.900  free GPUs, tight, 1 from GPU 0: own speed 0.10"));

@@ -83,9 +83,9 @@ void Lif::score(const DecisionPoint& point, std::span<double> scores) {
 
 std::string_view Lif::score_is() const {
   return threshold_ > 0
-             ? "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; below 0: it "
+             ? "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; below 0: it "
                "would gain less speed than the threshold; 3: go)"
-             : "1 / (1 + slowdown of all), 1 where nobody is slowed (0: wait; 3: go)";
+             : "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; 3: go)";
 }
 
 void add_lif(PolicyRegistry& registry) {

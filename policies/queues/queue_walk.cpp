@@ -7,7 +7,7 @@ namespace starling {
 
 QueueOptions read_queue_options(OptionReader& reader, QueueDefault otherwise) {
   QueueOptions options;
-  constexpr const char* kHelp = "strict: nobody passes by the first job that does not fit";
+  constexpr const char* kHelp = "strict: no job passes by the first that does not fit";
   const std::string queue = otherwise == QueueDefault::strict
                                 ? reader.choice("queue", {"strict", "skip"}, kHelp)
                                 : reader.choice("queue", {"skip", "strict"}, kHelp);

@@ -131,7 +131,7 @@ void add_rank(PolicyRegistry& registry) {
         "a GPU must be worth as much as a typical job is fast on its type, to this power");
     options.patience_s =
         3600 * reader.number("patience", 48, 0.01, 1e6,
-                             "hours without GPUs after which nobody passes a job any more");
+                             "hours without GPUs after which no other passes a job");
     return std::unique_ptr<Policy>(std::make_unique<RankPolicy>(options));
   });
 }

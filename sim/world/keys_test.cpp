@@ -8,7 +8,7 @@ namespace {
 
 constexpr NodeId kA{1}, kB{2}, kC{3};
 
-TEST_CASE("who has only the old key is not heard once the list has lost it, until he has the new") {
+TEST_CASE("a node with only the old key is not heard once the list has lost that") {
   Keys keys;
   CHECK_FALSE(keys.exchanged());
   CHECK(keys.hear(kA, kB));

@@ -75,7 +75,7 @@ TEST_CASE("a journal in etcd compacts in steps and has an archive") {
   CHECK(std::all_of(entries.begin(), entries.end(), here));
 }
 
-TEST_CASE("a journal in etcd that is long to read: its owner shows that he is there") {
+TEST_CASE("a journal in etcd that is long to read: its owner shows that it is there") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("long-to-read");
