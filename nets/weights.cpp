@@ -55,7 +55,7 @@ class Reader {
   std::string text(const char* what, std::uint32_t most) {
     const std::uint32_t size = count(what, most);
     if (!have(size, what)) return "";
-    const std::string out(reinterpret_cast<const char*>(bytes_.data()) + at_, size);
+    std::string out(reinterpret_cast<const char*>(bytes_.data()) + at_, size);
     at_ += size;
     return out;
   }

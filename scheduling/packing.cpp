@@ -295,6 +295,7 @@ std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, s
   const auto servers = gpus.whole_free_servers(shape.server, whole);
   if (servers.size() < whole) return std::nullopt;
   std::vector<Part> parts;
+  parts.reserve(servers.size() + 1);
   for (const ServerId server : servers) parts.push_back({server, each});
   if (rest > 0) {
     const auto server = best_beside(gpus, parts, rest);

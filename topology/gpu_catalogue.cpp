@@ -31,7 +31,7 @@ std::optional<GpuType> known_gpu_type(std::string_view name) {
 }
 
 std::optional<GpuType> gpu_type_in(std::string_view label) {
-  if (const auto exact = known_gpu_type(label)) return exact;
+  if (auto exact = known_gpu_type(label)) return exact;
   const auto upper = [](std::string_view text) {
     std::string out(text);
     std::transform(out.begin(), out.end(), out.begin(),

@@ -83,6 +83,7 @@ void set_gpu_speeds(const std::vector<TopologySpec::GpuSpeeds>& all, std::vector
     const auto at = index.find(each.server);
     if (at == index.end()) {
       std::vector<std::string> names;
+      names.reserve(servers.size());
       for (const Server& server : servers) names.push_back(server.name);
       diagnostics.add(each.place, "gpu_speeds name '" + each.server + "', which is no server" +
                                       suggestion(each.server, names));

@@ -128,6 +128,7 @@ class SpecBuilder {
       for (const auto& [end, name] : {std::pair{from, &each.from}, std::pair{to, &each.to}}) {
         if (end != index.end()) continue;
         std::vector<std::string> names;
+        names.reserve(servers.size());
         for (const Server& server : servers) names.push_back(server.name);
         diagnostics_.add(each.place, "a scale-up domain ends at '" + *name +
                                          "', which is no server" + suggestion(*name, names));

@@ -92,6 +92,7 @@ class SpecReader {
       return GpuTypeId(static_cast<std::uint16_t>(types.size() - 1));
     }
     std::vector<std::string> names;
+    names.reserve(types.size() + known_gpu_types().size());
     for (const GpuType& type : types) names.push_back(type.name);
     for (const GpuType& type : known_gpu_types()) names.push_back(type.name);
     diagnostics_.add(place, "unknown GPU type '" + name + "'" + suggestion(name, names) +

@@ -167,7 +167,7 @@ double YamlMap::number(const char* key, double min, double max,
   return fallback.value_or(min);
 }
 
-std::string YamlMap::name(const char* key, std::optional<std::string> fallback) const {
+std::string YamlMap::name(const char* key, const std::optional<std::string>& fallback) const {
   if (!has(key)) {
     if (!fallback) missing(key, "a name");
     return fallback.value_or("");

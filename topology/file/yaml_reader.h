@@ -45,7 +45,7 @@ class YamlMap {
   [[nodiscard]] double number(const char* key, double min, double max,
                               std::optional<double> fallback) const;
   /// A name: printable, not empty, at most Limits::name_bytes.
-  [[nodiscard]] std::string name(const char* key, std::optional<std::string> fallback) const;
+  [[nodiscard]] std::string name(const char* key, const std::optional<std::string>& fallback) const;
   /// The elements of a list that must not be empty; none if it is missing or no list.
   [[nodiscard]] std::vector<YAML::Node> list(const char* key, bool required) const;
 
