@@ -29,7 +29,7 @@ struct EtcdAuthority::Worker {
 
   std::thread thread;
 
-  Worker(EtcdAddress flock, EtcdAuthorityOptions how)
+  Worker(EtcdAddress flock, const EtcdAuthorityOptions& how)
       : client(flock, how.calls),
         leases(client, std::move(flock), how.ttl, how.holder.empty() ? new_holder() : how.holder,
                clock) {

@@ -46,8 +46,7 @@ Status EtcdJournal::State::write(EtcdCalls& way, std::uint64_t g, std::uint64_t&
     std::vector<EtcdOp> ops{EtcdOp::put(key, value)};
     if (counts && last)
       ops.push_back(EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{g, seq + 1})));
-    const Status written =
-        commit(way, EtcdCompare::revision_is(key, 0), std::move(ops), key, value);
+    Status written = commit(way, EtcdCompare::revision_is(key, 0), std::move(ops), key, value);
     if (!written.ok()) return written;
     ++seq;
   }

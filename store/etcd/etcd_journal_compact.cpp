@@ -30,7 +30,8 @@ Status EtcdJournal::begin_compaction(std::vector<Record> records) {
   State& s = *state_;
   STARLING_CHECK(s.recovered && !s.compaction);
   if (s.failed) return *s.failed;
-  State::Compaction& next = s.compaction.emplace();
+  s.compaction = State::Compaction();
+  State::Compaction& next = *s.compaction;
   next.count = records.size();
   next.records = std::move(records);
   next.generation = std::max(s.generation + 1, s.least_next);
@@ -84,11 +85,10 @@ Status EtcdJournal::State::write_next() {
 Status EtcdJournal::State::switch_head() {
   Compaction& c = *compaction;
   const std::string head = etcd_head_text(c.generation);
-  const Status switched =
-      commit(EtcdCompare::value_is(keys.head, etcd_head_text(generation)),
-             {EtcdOp::put(keys.head, head),
-              EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{c.generation, c.seq}))},
-             keys.head, head);
+  Status switched = commit(EtcdCompare::value_is(keys.head, etcd_head_text(generation)),
+                           {EtcdOp::put(keys.head, head),
+                            EtcdOp::put(etcd_end_key(keys), to_text(EtcdEnd{c.generation, c.seq}))},
+                           keys.head, head);
   if (!switched.ok()) return switched;
   c.counts = true;
   c.old = std::exchange(generation, c.generation);
@@ -101,10 +101,10 @@ Status EtcdJournal::State::switch_head() {
 Status EtcdJournal::State::remove_old() {
   Compaction& c = *compaction;
   const std::uint64_t end_now = std::min(c.removed + kRemoved, c.old_end);
-  const Status gone = commit(std::nullopt,
-                             {EtcdOp::erase_range(etcd_entry_key(keys, c.old, c.removed),
-                                                  etcd_entry_key(keys, c.old, end_now))},
-                             keys.head, etcd_head_text(generation));
+  Status gone = commit(std::nullopt,
+                       {EtcdOp::erase_range(etcd_entry_key(keys, c.old, c.removed),
+                                            etcd_entry_key(keys, c.old, end_now))},
+                       keys.head, etcd_head_text(generation));
   c.removed = end_now;
   return gone;
 }

@@ -137,7 +137,7 @@ Status SqliteJournal::Database::prepare_file(const StoreOptions& options) {
   const auto last = number(kLastRecord);
   if (!insert || !last) return error(Errc::invalid, "its tables are not those of a journal");
   next_seq = *last + 1;
-  if (const Status whole = fresh ? done() : check_head(false); !whole.ok()) return whole;
+  if (Status whole = fresh ? done() : check_head(false); !whole.ok()) return whole;
   const Status own = keep_owner(db, options.node);
   return own.ok() ? own : error(own.error().code, own.error().message);
 }
@@ -193,7 +193,7 @@ Status SqliteJournal::Database::transact(const std::function<bool()>& what) {
 
 /// So far it is durable.
 Status SqliteJournal::Database::note() {
-  const Status noted = head.note(static_cast<std::uint64_t>(next_seq - 1));
+  Status noted = head.note(static_cast<std::uint64_t>(next_seq - 1));
   if (!noted.ok()) failed = noted.error();
   return noted;
 }
@@ -279,7 +279,8 @@ Status SqliteJournal::begin_compaction(std::vector<Record> records) {
   if (db.failed) return *db.failed;
   const auto first = db.number("SELECT value FROM meta WHERE name = 'first'");
   if (!first) return *(db.failed = db.refused("read"));
-  auto& c = db.compaction.emplace();
+  db.compaction = Database::Compaction();
+  auto& c = *db.compaction;
   c.records = std::move(records);
   c.removed = *first;
   c.first = c.seq = db.next_seq + kGap;
