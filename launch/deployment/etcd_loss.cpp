@@ -112,7 +112,7 @@ Status note_told_in_etcd(const Deployment& deployment, const Ownership& mine, In
                          std::uint64_t position, const Told& told) {
   const auto flock = etcd_address(deployment);
   if (!flock) return flock.error();
-  const Status noted =
+  Status noted =
       change_told(flock.value(), mine, {told_in_etcd(flock.value(), mine.partition, told)});
   if (!noted.ok()) return noted;
   return sentence(deployment, mine.partition, life, position, told);
