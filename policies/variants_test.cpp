@@ -30,7 +30,7 @@ TEST_CASE("every policy declares what it may and what it knows, whatever its opt
     for (const PolicyVariant& variant : variants) {
       CHECK(variant.may.has(Power::place));
       CHECK_FALSE(text_of(variant.knows).empty());
-      if (variant.may.has(Power::resize)) CHECK(entry.facts.elastic);
+      if (variant.may.has(Power::resize)) CHECK((entry.facts.elastic || variant.option == "may"));
     }
   }
 }
@@ -40,6 +40,8 @@ TEST_CASE("what is declared depends on the options") {
   CHECK(told("lif") == "place; nothing");
   CHECK(told("lif", "order", "forecast") == "place, order; estimates or forecasts");
   CHECK(told("lif", "share", "no") == "?");
+  CHECK(told("lif", "may", "order") == "place, order; nothing");
+  CHECK(told("consolidate", "may", "resize") == "place, order, resize; nothing");
   CHECK(told("smart-greedy") == "place; estimates or forecasts");
   CHECK(told("fifo") == "place, order; nothing");
   CHECK(told("srtf") == "place, order; estimates");

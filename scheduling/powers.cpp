@@ -28,7 +28,8 @@ std::string joined(const std::vector<std::string_view>& words, std::string_view 
 Powers powers_of(const PolicyFacts& facts) {
   Powers powers;
   powers.add(Power::place);
-  if (facts.family != Family::placement || facts.orders) powers.add(Power::order);
+  if (facts.family != Family::placement || facts.orders || facts.preemptive)
+    powers.add(Power::order);
   if (facts.elastic) powers.add(Power::resize);
   if (facts.rebatches) powers.add(Power::rebatch);
   return powers;

@@ -30,8 +30,8 @@ struct Powers {
   auto operator<=>(const Powers&) const = default;
 };
 
-/// What the policy may do. Everyone places; all but family A order, and those of it that say so;
-/// elastic ones resize.
+/// What the policy may do. Every policy places; all but family A order, and those of it that say so
+/// or stop jobs; elastic ones resize.
 [[nodiscard]] Powers powers_of(const PolicyFacts& facts);
 
 /// Their words, ascending: "place", "order", "resize", "rebatch".

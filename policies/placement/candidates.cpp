@@ -69,6 +69,20 @@ void Candidates::start(const JobView& job, const Placement& placement) {
   note_changes();
 }
 
+void Candidates::stop(const JobView& job) {
+  residents_.leave(job.order, view_->now);
+  note_changes();
+}
+
+void Candidates::keep(const Placement& placement) {
+  Placement free;
+  for (const GpuId gpu : placement) {
+    if (view_->gpus.gpus().contains(gpu.value) && free_.is_free(gpu)) free.push_back(gpu);
+  }
+  free_.take(free);
+  note_changes();
+}
+
 PlacementRequest Candidates::request(const JobSpec& spec, std::uint32_t look) {
   PlacementRequest request;
   request.spec = &spec;

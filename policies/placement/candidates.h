@@ -88,6 +88,10 @@ class Candidates {
   [[nodiscard]] std::optional<Placement> with_means(const PlacementRequest& request) const;
   /// The policy starts `job` there.
   void start(const JobView& job, const Placement& placement);
+  /// The policy stops the job, which is not over: it teaches nothing of how long such jobs take.
+  void stop(const JobView& job);
+  /// What is free of those GPUs is kept for a job that does not start yet.
+  void keep(const Placement& placement);
 
   [[nodiscard]] PlacementRequest request(const JobSpec& spec, std::uint32_t look);
   /// On free GPUs: tight, rack and spread for every type that the job may have; over several types

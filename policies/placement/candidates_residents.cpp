@@ -119,6 +119,14 @@ void Residents::add(JobView job, const Placement& placement, Instant now) {
   running_.push_back(admit(job, now));
 }
 
+void Residents::leave(std::uint64_t order, Instant now) {
+  const auto at = std::ranges::find_if(
+      running_, [&](std::uint32_t slot) { return slots_[slot].order == order; });
+  if (at == running_.end()) return;
+  remove(*at, now, false);
+  running_.erase(at);
+}
+
 void Residents::accrue(Resident& job, Instant now) {
   if (follow_ && now > job.work_at) {
     job.work_s += seconds(now - job.work_at) * (job.speed > 0 ? job.speed : 1);
@@ -194,7 +202,7 @@ std::uint32_t Residents::admit(const JobView& job, Instant now) {
   return slot;
 }
 
-void Residents::remove(std::uint32_t slot, Instant now) {
+void Residents::remove(std::uint32_t slot, Instant now, bool over) {
   Resident& own = slots_[slot];
   accrue(own, now);
   leave_group(slot);
@@ -218,7 +226,7 @@ void Residents::remove(std::uint32_t slot, Instant now) {
     touch(server, now);
   }
   if (follow_) {
-    const bool worked = now - own.seen >= kRan;
+    const bool worked = over && now - own.seen >= kRan;
     moves_.push_back({true, worked, own.order, own.recurring_group, own.submitted, {}, own.work_s});
   }
   own.order = kGone;

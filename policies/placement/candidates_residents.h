@@ -56,7 +56,9 @@ class Residents {
   /// A job came here or left.
   struct Move {
     bool ended = false;
-    bool worked = false;  ///< a second since it was seen first; less is a start that was refused
+    bool worked =
+        false;  ///< a second since it was seen first, and it is over; less is a start that
+                ///< was refused
     std::uint64_t order = 0, recurring_group = 0;
     Instant submitted;
     Instant since;      ///< of one that came: had it run without a break
@@ -69,6 +71,8 @@ class Residents {
   void sync(const View& view);
   /// A job that the policy starts now. If it does not come to be, the next sync() forgets it.
   void add(JobView job, const Placement& placement, Instant now);
+  /// The job is stopped, and not over. If it goes on all the same, the next sync() finds it again.
+  void leave(std::uint64_t order, Instant now);
 
   [[nodiscard]] const Resident& at(std::uint32_t slot) const { return slots_[slot]; }
   /// Slots by server of the partition, counted from its first.
@@ -113,7 +117,7 @@ class Residents {
       std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint16_t>;  // as in Group
   void reset(const Occupancy& gpus);
   std::uint32_t admit(const JobView& job, Instant now);
-  void remove(std::uint32_t slot, Instant now);
+  void remove(std::uint32_t slot, Instant now, bool over = true);
   void touch(std::uint32_t server, Instant now);
   void regroup(std::uint32_t slot);
   void leave_group(std::uint32_t slot);

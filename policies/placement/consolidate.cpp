@@ -113,6 +113,7 @@ void add_consolidate(PolicyRegistry& registry) {
         "of a gang that finds no tight place; spread, as fit=count: over any free GPUs; share: "
         "so, and beside others if too few are free");
     PlacementSystem system{kFacts, read_queue_options(reader, QueueDefault::skip)};
+    read_may(reader, system);
     if (variant == "wait" && system.queue.fit == Fit::node) {
       system.scorer = std::make_unique<Consolidate>();
       return system;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "policies/partitions/forwarding_by_speed.h"
 #include "policies/placement/candidates.h"
@@ -13,12 +14,14 @@
 
 namespace starling {
 
-/// What may be done with a waiting job.
+/// What may be done with a job: with one that waits or, resize and wait, with one that runs.
 enum class OptionKind : std::uint8_t {
-  start,        ///< in this partition, at a place
-  forward,      ///< another partition gets it
-  co_allocate,  ///< it asks several partitions for GPUs, this one's share first
-  wait          ///< it is asked about again when something changes
+  start,           ///< in this partition, at a place
+  forward,         ///< another partition gets it
+  co_allocate,     ///< it asks several partitions for GPUs, this one's share first
+  stop_and_start,  ///< other jobs of this partition stop, then it starts there
+  resize,          ///< it stops, and starts in this partition with another number of GPUs
+  wait             ///< it goes on as it is, and is asked about again when something changes
 };
 
 /// How a gang could run over several partitions now, by their digests.
@@ -31,11 +34,18 @@ struct CoAllocationPlan {
   std::uint64_t open = 0;       ///< then: GPUs of the type, here and elsewhere, that have one job
 };
 
+/// GPUs that a job could have once others, or it itself, have left them.
+struct RoomPlan {
+  Placement place;
+  std::vector<const JobView*> stops;  ///< the others that have to stop; of resize: none
+};
+
 struct PlacementOption {
   OptionKind kind = OptionKind::wait;
   const Candidate* place = nullptr;          ///< of start, else null
   const Destination* destination = nullptr;  ///< of forward, else null
   const CoAllocationPlan* plan = nullptr;    ///< of co_allocate, else null
+  const RoomPlan* room = nullptr;            ///< of stop_and_start and resize, else null
 };
 
 /// What is the same for all jobs of one call of Policy::decide(). All of it outlives the call.
@@ -63,17 +73,20 @@ struct WaysOut {
   [[nodiscard]] bool any() const noexcept { return later || !destinations.empty(); }
 };
 
-/// One decision of a placement policy: a waiting job, and what may be done with it. Valid during the
-/// call that it is given to. Copies nothing; one that keeps it copies what it needs.
+/// One decision of a placement policy: a job, and what may be done with it. Valid during the call
+/// that it is given to. Copies nothing; one that keeps it copies what it needs.
 ///
-/// A gang that waits on may be asked about again at the end of the call, when everybody has had a
-/// turn: whether it is co-allocated or waits. One at most is co-allocated in a call.
+/// A job that waits on may be asked about again when all others have been: where the policy may stop
+/// or resize jobs (PlacementPowers), whether others stop for it, or whether it starts smaller than
+/// it asks; then a gang, whether it is co-allocated. One at most is co-allocated in a call. When no
+/// job waits for room here, one that runs smaller than it asks may be asked about: whether it is
+/// resized.
 struct DecisionPoint : DecisionContext {
   const PlacementRequest& request;
   const JobView& job;
   WaysOut out;
   /// First the starts, those on free GPUs before those that share, then the forwards in the order of
-  /// `out`, then waiting, where that is one; or co-allocation and waiting.
+  /// `out`, then waiting, where that is one; or one of another kind, and waiting.
   std::span<const PlacementOption> options = {};
 
   [[nodiscard]] std::size_t starts() const noexcept;

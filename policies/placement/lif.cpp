@@ -97,6 +97,7 @@ void add_lif(PolicyRegistry& registry) {
     PlacementSystem system{kFacts, options, order, std::make_unique<Lif>(threshold)};
     system.facts.shares_gpus = share;
     system.shares_gangs = read_shares_gangs(reader);
+    read_may(reader, system);
     return system;
   });
 }

@@ -170,8 +170,10 @@ void add_load_balance(PolicyRegistry& registry) {
             "share", {"last", "first"},
             "last: spread a gang rather than share GPUs; first: share rather than spread") ==
         "first";
-    return PlacementSystem{kFacts, options, PlacementOrder::arrival,
+    PlacementSystem system{kFacts, options, PlacementOrder::arrival,
                            std::make_unique<LoadBalance>(options.fit, first)};
+    read_may(reader, system);
+    return system;
   });
 }
 

@@ -45,7 +45,8 @@ PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& 
       shares_gangs_(system.shares_gangs && facts_.shares_gpus && rules_.minimum_gain.has_value()),
       candidates_(follow_),
       remaining_(order_ == PlacementOrder::forecast),
-      lister_(rules_) {
+      lister_(rules_),
+      rooms_(system.may) {
   facts_.orders = order_ == PlacementOrder::forecast;
   if (follow_ && facts_.lengths == LengthSource::none)
     facts_.lengths = LengthSource::estimates_or_past;
@@ -57,21 +58,27 @@ std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&,
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
   if (rules_.minimum_gain) forwarding_.begin(view);
   forwarded_ = 0;
-  const bool idle =
-      view.gpus.free_count() == 0 && !candidates_.room_to_share() && !forwarding_.any();
+  const bool idle = view.gpus.free_count() == 0 && !candidates_.room_to_share() &&
+                    !forwarding_.any() && !rooms_.may().any();
   QueueWalk::Steps steps;
   if (rules_.evens_out) {
     steps.before = [&](std::vector<Decision>& out) {
       walk_.overflow().forward_to_emptier(view, walk_.index(), walk_.taken(), out);
     };
   }
-  steps.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); };
+  steps.start = [&](Trial& trial, std::vector<Decision>& out) {
+    const RoomCall call{view, walk_, candidates_, trial, out};
+    if (rooms_.may().any()) rooms_.begin(call);
+    start_here(view, trial, out);
+    if (rooms_.may().any()) make_room(call);
+  };
   if (forwarding_.any()) {
     steps.route_overflow = [&](Trial& trial, std::vector<Decision>& out) {
       route_overflow(view, trial, out);
     };
   }
   std::vector<Decision> out = walk_.decide(view, idle, steps);
+  if (rooms_.may().resizes && out.empty()) grow(view, out);
   scorer_->end(view, candidates_);
   return out;
 }
@@ -80,6 +87,16 @@ bool read_shares_gangs(OptionReader& reader) {
   return reader.choice("gangs", {"free", "shared"},
                        "shared: a gang over several partitions may share GPUs with jobs that run "
                        "there, as one in a single partition does") == "shared";
+}
+
+void read_may(OptionReader& reader, PlacementSystem& system) {
+  const std::string may =
+      reader.choice("may", {"place", "order", "resize"},
+                    "order: jobs stop for one of a higher priority that finds no place; resize: "
+                    "elastic ones also start smaller than they ask, and grow to that");
+  system.may = {.stops = may != "place", .resizes = may == "resize"};
+  system.facts.preemptive = system.may.stops;
+  system.facts.elastic = system.may.resizes;
 }
 
 PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {

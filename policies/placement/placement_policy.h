@@ -15,6 +15,7 @@
 #include "policies/placement/placement_system.h"
 #include "policies/placement/reasons.h"
 #include "policies/placement/remaining_times.h"
+#include "policies/placement/room_maker.h"
 #include "policies/placement/scorer.h"
 #include "policies/queues/queue_walk.h"
 #include "scheduling/queue_order.h"
@@ -39,7 +40,10 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<std::size_t> choose_tenants(const View& given, const JobView& gang,
                                                         std::uint32_t free,
                                                         std::span<const CoTenant> offered) override;
-  void refused(const Feedback& feedback) override { reasons_.refused(feedback); }
+  void refused(const Feedback& feedback) override {
+    reasons_.refused(feedback);
+    rooms_.refused(feedback);
+  }
   [[nodiscard]] std::span<const float> summary() const override { return scorer_->summary(); }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant now) const override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
@@ -76,6 +80,17 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool co_allocate(const DecisionContext& context, const QueueEntry& entry,
                                  const JobView& job, bool shares, Trial& trial,
                                  std::vector<Decision>& out);
+  // placement_room.cpp: beyond what is free.
+  /// After start_here(): of each job that waits on, whether others stop for it, or it starts smaller.
+  void make_room(RoomCall call);
+  /// True: it is dealt with.
+  [[nodiscard]] bool make_room_for(const RoomCall& call, const QueueEntry& entry,
+                                   const JobView& job);
+  /// At the end of a call in which nothing waits for room: whether a running job is resized.
+  void grow(const View& view, std::vector<Decision>& out);
+  /// Of `option` or waiting, of which no score is said: it is taken unless a Chooser says otherwise.
+  [[nodiscard]] bool takes(const DecisionContext& context, const PlacementRequest& request,
+                           const JobView& job, const PlacementOption& option);
   /// Outside decide(): what runs here now.
   void look_again(const View& view);
 
@@ -115,6 +130,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   std::uint32_t forwarded_ = 0;        // in this call
   double waiting_gpus_ = 0;            // those that wait here and were not given away
   CoAllocation gangs_;
+  RoomMaker rooms_;
 };
 
 }  // namespace starling

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "policies/placement/room_maker.h"
 #include "policies/placement/scorer.h"
 #include "policies/queues/queue_walk.h"
 
@@ -27,6 +28,7 @@ struct PlacementSystem {
       true;  ///< false: OverflowRouting moves jobs, also where the scorer knows speeds
   /// Gangs over several partitions may share GPUs, where the scorer knows speeds.
   bool shares_gangs = false;
+  PlacementPowers may = {};
 };
 
 /// Of threshold=.
@@ -34,6 +36,8 @@ inline constexpr const char* kThresholdHelp =
     "a job waits while no place adds so much of its best speed, net of what others lose";
 /// Reads gangs=.
 [[nodiscard]] bool read_shares_gangs(OptionReader& reader);
+/// Reads may= into the system and its facts.
+void read_may(OptionReader& reader, PlacementSystem& system);
 /// Reads order=.
 [[nodiscard]] PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise);
 

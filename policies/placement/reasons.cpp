@@ -58,6 +58,10 @@ Reasons::Option Reasons::seen(const PlacementOption& option) {
     out.elsewhere = option.plan->elsewhere;
     out.open = option.plan->open;
     out.own = static_cast<float>(option.plan->speed);
+  } else if (option.room != nullptr) {
+    out.first_gpu = option.room->place.front().value;
+    out.gpus = static_cast<std::uint32_t>(option.room->place.size());
+    out.open = option.room->stops.size();
   }
   return out;
 }
@@ -112,6 +116,13 @@ std::string Reasons::line_of(const Option& o, bool figure) {
                   "ask for a gang over several partitions, %u GPUs of it here, %llu such free "
                   "elsewhere: speed alone %.2f of its best",
                   o.gpus, static_cast<unsigned long long>(o.elsewhere), static_cast<double>(o.own));
+  } else if (o.kind == OptionKind::stop_and_start) {
+    const std::string jobs = counted(o.open, "job");
+    std::snprintf(text, sizeof text, "%u from GPU %u, once %s of a lower priority %s stopped",
+                  o.gpus, o.first_gpu, jobs.c_str(), o.open == 1 ? "has" : "have");
+  } else if (o.kind == OptionKind::resize) {
+    std::snprintf(text, sizeof text, "stop, and start with all it asks for: %u from GPU %u", o.gpus,
+                  o.first_gpu);
   } else if (o.own > 0) {
     std::snprintf(text, sizeof text,
                   "%s, %u from GPU %u: own speed %.2f of its best, others lose %.2f GPUs, the "
@@ -143,6 +154,7 @@ void Reasons::refused(const Feedback& feedback) {
   const bool it_was =
       (reason.taken == OptionKind::start && std::holds_alternative<Start>(decision)) ||
       (reason.taken == OptionKind::co_allocate && std::holds_alternative<Spread>(decision)) ||
+      (reason.taken == OptionKind::resize && std::holds_alternative<Resize>(decision)) ||
       (reason.taken == OptionKind::forward && forward != nullptr && reason.to == forward->to);
   if (it_was) reason.refused = feedback.why;
 }

@@ -38,8 +38,8 @@ class Reasons {
     OptionKind kind = OptionKind::wait;
     CandidateKind place = CandidateKind::tight;
     bool has_room = false, taken = false;
-    std::uint32_t first_gpu = 0, gpus = 0;  // of a place; of a share
-    std::uint64_t elsewhere = 0, open = 0;  // GPUs
+    std::uint32_t first_gpu = 0, gpus = 0;  // of a place or room; of a share
+    std::uint64_t elsewhere = 0, open = 0;  // GPUs; of room, jobs that stop
     AgentId to;
     double score = 0;
     float own = 0;  // 0: speeds are not predicted

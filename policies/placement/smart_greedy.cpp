@@ -143,7 +143,9 @@ void add_smart_greedy(PolicyRegistry& registry) {
         reader.choice("wait", {"yes", "no"}, "no: a job never waits though there is room") == "yes";
     const double threshold = reader.number("threshold", 0, 0, 1, kThresholdHelp);
     const PlacementOrder order = read_placement_order(reader, PlacementOrder::arrival);
-    return PlacementSystem{kFacts, options, order, std::make_unique<SmartGreedy>(wait, threshold)};
+    PlacementSystem system{kFacts, options, order, std::make_unique<SmartGreedy>(wait, threshold)};
+    read_may(reader, system);
+    return system;
   });
 }
 

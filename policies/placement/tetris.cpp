@@ -244,7 +244,9 @@ void add_tetris(PolicyRegistry& registry) {
         reader.choice(
             "score", {"dot", "fit"},
             "dot: demand along what is free, so the emptiest; fit: the least left over") == "fit";
-    return PlacementSystem{kFacts, options, PlacementOrder::arrival, std::make_unique<Tetris>(fit)};
+    PlacementSystem system{kFacts, options, PlacementOrder::arrival, std::make_unique<Tetris>(fit)};
+    read_may(reader, system);
+    return system;
   });
 }
 

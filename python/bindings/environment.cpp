@@ -144,6 +144,10 @@ const char* kind_name(OptionKind kind) {
       return "forward";
     case OptionKind::co_allocate:
       return "co_allocate";
+    case OptionKind::stop_and_start:
+      return "stop_and_start";
+    case OptionKind::resize:
+      return "resize";
     case OptionKind::wait:
       return "wait";
   }
