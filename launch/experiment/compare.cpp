@@ -42,6 +42,7 @@ RowKey baseline_of(const Group& group, const std::string& label) {
 template <class Get>
 Interval over(const RowRuns& runs, const std::vector<Pair>& pairs, const Get& get) {
   std::vector<double> sample;
+  sample.reserve(pairs.size());
   for (const Pair& pair : pairs) sample.push_back(get(*runs.at(pair)));
   return interval95(sample);
 }
@@ -82,6 +83,7 @@ void mark_best(std::vector<ComparisonRow>& rows, const Group& group,
     const RowRuns& first = runs_of(*equals.front());
     for (ComparisonRow* row : equals) {
       std::vector<double> behind;
+      behind.reserve(pairs.size());
       for (const Pair& pair : pairs)
         behind.push_back(runs_of(*row).at(pair)->avg_jct_s - first.at(pair)->avg_jct_s);
       const Interval all = interval95(behind);
@@ -142,6 +144,7 @@ std::vector<ComparisonTable> compare(std::span<const RunFact> runs, const std::s
     group.rows[row][{run.point.workload, run.point.seed}] = &run;
   }
   std::vector<ComparisonTable> tables;
+  tables.reserve(order.size());
   for (const TableKey& key : order) tables.push_back(table_of(key, groups.at(key), baseline));
   std::stable_sort(tables.begin(), tables.end(),
                    [](const auto& a, const auto& b) { return a.family < b.family; });

@@ -58,7 +58,7 @@ Duration window_start(const ExperimentReader& reader, const YamlMap& map) {
 }  // namespace
 
 std::string ExperimentReader::file(const YamlMap& map, const char* key) const {
-  const std::string written = map.name(key, "");
+  std::string written = map.name(key, "");
   const auto expanded = expand_variables(written, variables);
   if (!expanded) {
     diagnostics.add(map.place(key), std::string(key) + ": " + expanded.error().message);

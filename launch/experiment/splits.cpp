@@ -34,6 +34,7 @@ void read_list(Diagnostics& diagnostics, const YamlMap& split, const std::string
 template <class Source>
 std::vector<std::string> names_of(const std::vector<Source>& sources) {
   std::vector<std::string> names;
+  names.reserve(sources.size());
   for (const Source& source : sources) names.push_back(source.name);
   return names;
 }

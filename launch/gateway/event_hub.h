@@ -37,7 +37,7 @@ class EventHub {
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
   void close();
 
-  static constexpr std::size_t kRemembered = 4U << 20U;   ///< bytes of events for callers back again
+  static constexpr std::size_t kRemembered = 4U << 20U;  ///< bytes of events for callers back again
   static constexpr std::size_t kMostWaiting = 4U << 20U;  ///< bytes for a watcher
   static constexpr int kQuiet = 150;
   static constexpr std::size_t kMostAtOnce = 4U << 20U;

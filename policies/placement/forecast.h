@@ -28,7 +28,7 @@ class Forecast {
   static constexpr double kNear_s = 7'200;       ///< submitted this far apart counts half
   static constexpr double kFar = 0.1;            ///< what any job of the group counts at least
   static constexpr double kPrior = 0.05;         ///< what the median of all counts
-  static constexpr double kUnknown_s = 900;  ///< of one that has not run, until enough have ended here
+  static constexpr double kUnknown_s = 900;  ///< of one that has not run, until enough ended here
   static constexpr double kLeast_s = 300;    ///< of those that have outlived all others
 
   /// `by_group`: by recurring-job group; otherwise the median of all is all that counts.
