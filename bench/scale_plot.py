@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Table and log-log plot of what scale_bench measured: scale_plot.py TABLE.md PLOT.svg RESULT.json...
 
 Needs nothing but Python.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 const svgNs = 'http://www.w3.org/2000/svg';
 const shape = (parent, tag, attributes, title) => {
   const e = document.createElementNS(svgNs, tag);

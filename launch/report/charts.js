@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The charts that more than one page draws.
 const marks = [1e-3, 1e-2, 0.1, 1, 10, 60, 600, 3600, 6 * 3600, 86400, 7 * 86400, 30 * 86400, 365 * 86400];
 

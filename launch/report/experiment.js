@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 const loadText = (load) => load === null ? 'arrivals as given' : 'load ' + load;
 const rowName = (row) => row.policy + (row.agents === 1 ? '' : `, ${row.agents} agents`);
 const placeName = (x) => x.topology + (x.faults ? `, faults ${x.faults}` : '');

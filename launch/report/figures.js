@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 'use strict';
 // What the pages share: their data, figures as text, and elements.
 const data = JSON.parse(document.getElementById('data').textContent);

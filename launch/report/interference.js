@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Half widths of normal intervals in those of a 90 % one.
 const kLevels = [[10, 0.0764], [20, 0.154], [30, 0.2342], [40, 0.3188], [50, 0.41], [60, 0.5116], [70, 0.63], [80, 0.7791], [90, 1], [95, 1.1915], [99, 1.5659]];
 const three = (x) => x === null ? '–' : x.toFixed(4);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a chart has between its axes, and what it tells of what the pointer is at.
 const pathOf = (points, sx, sy, step) => {
   let path = '', before = null;

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A chart of two axes. draw(id, options, nothing) draws into the element `id`, or says `nothing` there:
 //   x, y, right  axes: {name, min, max, log, ticks, whole, format}, or of names: {name, names}; the first name of y is at the top
 //   series       [{name, points: [[x, y]], color, dash, kind: 'line' | 'step' | 'dots' | 'bars', dotted, area, right, errors: [[x, y, low, high]]}]

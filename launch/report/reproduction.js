@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 $('subtitle').textContent = data.reproductions.map((r) => r.name).join(', ');
 const figuresOf = data.reproductions.flatMap((r) => r.figures);
 for (const [name, value] of [['Figures', count(figuresOf.length)], ['With a bound', count(figuresOf.filter((f) => f.bound !== null).length)],

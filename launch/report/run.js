@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 const runs = data.runs, first = runs[0].summary;
 const micros = (us) => us === null ? '–' : us < 1000 ? us.toFixed(0) + ' µs' : figures(us / 1000) + ' ms';
 const plain = (x) => x === null || x === undefined ? '–' : String(x);

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drawing as SVG: shapes, colours and ticks, and saving a drawing as a file.
 const svgNs = 'http://www.w3.org/2000/svg';
 const shape = (parent, tag, attributes, title) => {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 const signed = (part) => (part < 0 ? '−' : '+') + figures(100 * Math.abs(part)) + ' %';
 const change = (log) => log === null || log === undefined ? '–' : signed(Math.expm1(log));
 const stages = data.stages;

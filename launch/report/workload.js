@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 const hours = (x) => count(Math.round(x * 10) / 10);
 const gpuText = (n) => n + (n === '1' ? ' GPU' : ' GPUs');
 $('title').textContent = data.name;

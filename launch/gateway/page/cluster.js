@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data centre down to GPUs, and the agents.
 const cluster = {topology: null, servers: new Map(), chosen: null, boxes: new Map()};
 const colourOfJob = (job) => 'c' + parseInt(job.slice(-6), 16) % 10;

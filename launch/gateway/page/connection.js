@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The gateway: one function to ask it, one that hears what changes.
 const session = {token: sessionStorage.getItem('token') || '', me: null};
 // A link may bring a token behind '#', which no server sees; it does not stay in the address.

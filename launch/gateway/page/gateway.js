@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The page itself: who looks, what is loaded, what is heard.
 const showTrouble = (trouble) => {
   $('trouble').hidden = trouble === null;

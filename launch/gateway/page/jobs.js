@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists of jobs, one job's story, and what may be done to it.
 const list = {jobs: new Map(), next: null, total: 0, stale: false, loading: false};
 const day = (date) => date === null ? '–' : new Date(date).toLocaleString(undefined, {month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit'});
