@@ -40,7 +40,7 @@ const Placement& last_place_of(const JobState& s) {
   return s.phase == JobPhase::waiting ? s.placement : nowhere;
 }
 
-std::string cell(std::string text) { return text.empty() ? "-" : text; }
+std::string cell(const std::string& text) { return text.empty() ? "-" : text; }
 
 std::string csv_row(const Row& row) {
   std::string line;
