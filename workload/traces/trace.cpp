@@ -19,9 +19,9 @@ bool has(const TraceRow& header, std::string_view column) {
   return std::find(header.fields.begin(), header.fields.end(), column) != header.fields.end();
 }
 
-// Muri before Tiresias, whose columns it has too.
-constexpr const TraceTable* kTables[] = {&kMuriTable, &kTiresiasTable, &kGavelTable, &kPolluxTable,
-                                         &kOpenbTable};
+#define STARLING_TABLE(Name) &k##Name##Table,
+constexpr const TraceTable* kTables[] = {STARLING_TRACE_TABLES(STARLING_TABLE)};
+#undef STARLING_TABLE
 
 std::string known_formats() {
   std::string known;
@@ -127,7 +127,10 @@ void apply(const TraceOptions& options, Trace& trace) {
 }  // namespace
 
 std::vector<std::string> trace_formats() {
-  return {"starling", "philly", "muri", "gavel", "shockwave", "pollux", "openb", "tiresias", "swf"};
+  std::vector<std::string> names{"starling", "philly"};
+  for (const TraceTable* table : kTables) names.emplace_back(table->name);
+  names.insert(names.end(), {"shockwave", "swf"});
+  return names;
 }
 
 JobId trace_job_id(std::uint64_t index) noexcept { return {kTraceIds, index + 1}; }

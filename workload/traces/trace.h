@@ -11,8 +11,8 @@
 namespace starling {
 
 /// Formats that `read_trace` knows, in the order of its help text: starling (the program's own),
-/// philly, muri, gavel, shockwave, pollux, openb, tiresias and swf (Standard Workload Format).
-/// Where and how each differs from the others stands at the top of its trace_*.cpp.
+/// philly, the tables (trace_table.h), shockwave and swf (Standard Workload Format). Where and how
+/// each differs from the others stands at the top of its trace_*.cpp.
 [[nodiscard]] std::vector<std::string> trace_formats();
 
 struct TraceOptions {

@@ -45,11 +45,21 @@ struct TraceTable {
   TraceRowJob (*job)(TableRow& row);  ///< row.error() is looked at afterwards
 };
 
-extern const TraceTable kMuriTable;
-extern const TraceTable kGavelTable;  ///< also Shockwave's
-extern const TraceTable kPolluxTable;
-extern const TraceTable kOpenbTable;
-extern const TraceTable kTiresiasTable;
+/// The tables, each kNAMETable in a source of this folder, in the order in which they are tried: one
+/// whose columns another has too comes after that one, as Tiresias' after Muri's. Gavel's is also
+/// Shockwave's.
+// clang-format off
+#define STARLING_TRACE_TABLES(EACH) \
+  EACH(Muri) \
+  EACH(Tiresias) \
+  EACH(Gavel) \
+  EACH(Pollux) \
+  EACH(Openb)
+// clang-format on
+
+#define STARLING_DECLARE_TABLE(Name) extern const TraceTable k##Name##Table;
+STARLING_TRACE_TABLES(STARLING_DECLARE_TABLE)
+#undef STARLING_DECLARE_TABLE
 
 /// Has the header every column of the table?
 [[nodiscard]] bool matches(const TraceTable& table, const TraceRow& header);

@@ -110,9 +110,11 @@ TEST_CASE("a mistake is told with its line, what it is and what would be right")
   CHECK(message(read("")).starts_with("t.csv:1: is empty"));
   TraceOptions unknown;
   unknown.format = "excel";
-  CHECK(read(head, unknown).error().message ==
-        "trace format 'excel' is unknown; known are starling, philly, muri, gavel, shockwave, "
-        "pollux, openb, tiresias, swf");
+  CHECK(read(head, unknown)
+            .error()
+            .message.starts_with("trace format 'excel' is unknown; known are starling, philly, "));
+  for (const std::string& name : trace_formats())
+    CHECK(read(head, unknown).error().message.find(name) != std::string::npos);
   CHECK(read_trace("no/such/file.csv", {}).error().code == Errc::io);
 }
 
