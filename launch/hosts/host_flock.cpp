@@ -201,7 +201,7 @@ rm -rf --)sh" + names + R"sh( || exit 1
 for other in $(ls -A); do [ "$other" = nodes ] || left="$left $other"; done
 )sh";
   std::vector<std::string> answers;
-  const auto failed = everywhere(
+  auto failed = everywhere(
       flock, remote,
       [&](const Host& host) {
         const std::string dir = shell_word(host.directory);

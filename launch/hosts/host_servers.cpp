@@ -101,7 +101,7 @@ Status catch_up(const HostFlock& flock, const Remote& remote, const Host& host) 
 
 /// All that is new, beside the old; secrets of new executors are on their hosts then, and not here.
 Status spread(const HostFlock& flock, const Remote& remote, const NewServers& servers) {
-  const Status copied = on_all(flock, [&](const Host& host) {
+  Status copied = on_all(flock, [&](const Host& host) {
     std::vector<std::string> files{"servers"};
     for (const std::string& name : servers.new_executors) {
       if (servers.flock.find(name)->host == host.name) files.push_back("nodes/" + name);

@@ -66,7 +66,7 @@ DaemonEnd kind_of(int status) {
 
 /// How it ended, and where it says so itself, why.
 std::string reason_of(const Supervisor::Ended& end) {
-  const std::string how = how_ended(end);
+  std::string how = how_ended(end);
   if (kind_of(end.status) == DaemonEnd::well || end.status < 0) return how;
   std::string why = last_lines(end.log, 1);
   why.erase(0, why.find_first_not_of(' '));
@@ -101,6 +101,7 @@ std::vector<const DeployedNode*> nodes_on(const Deployment& flock, const std::st
 
 std::vector<std::string> names_of(const std::vector<const DeployedNode*>& nodes) {
   std::vector<std::string> names;
+  names.reserve(nodes.size());
   for (const DeployedNode* node : nodes) names.push_back(node->name);
   return names;
 }
