@@ -100,8 +100,7 @@ Status restore_etcd(const fs::path& fresh, Restored& restored) {
                      {Incarnation{node.life}, 0, "the backup of " + restored.backup.made, true}));
     restored.old_copies.push_back(node.name);
   }
-  if (const Status put = copy_to_etcd(flock.value(), fresh / kEtcdCopy, told); !put.ok())
-    return put;
+  if (Status put = copy_to_etcd(flock.value(), fresh / kEtcdCopy, told); !put.ok()) return put;
   std::error_code failed;
   fs::remove(fresh / kEtcdCopy, failed);
   return failed ? Status(cannot("remove", fresh / kEtcdCopy, failed)) : done();

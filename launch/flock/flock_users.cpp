@@ -187,9 +187,10 @@ std::vector<const Member*> granted_places(const Deployment& flock, const Flock& 
   std::vector<const Member*> places;
   for (const auto& [id, member] : members) {
     if (member.role != Role::client || member.holder.user.empty()) continue;
-    const bool first = std::any_of(
-        flock.nodes.begin(), flock.nodes.end(),
-        [&](const DeployedNode& node) { return node.id == member.node && !is_granted(node); });
+    const NodeId own = member.node;
+    const bool first =
+        std::any_of(flock.nodes.begin(), flock.nodes.end(),
+                    [&](const DeployedNode& node) { return node.id == own && !is_granted(node); });
     if (!first) places.push_back(&member);
   }
   return places;
@@ -260,7 +261,7 @@ Status revoke(const Deployment& flock, const std::string& user, std::chrono::sec
                                       : "has no place in this flock; 'starling keys show' lists "
                                         "who has")};
   }
-  const Status told = publish_flock(flock, members, patience);
+  Status told = publish_flock(flock, members, patience);
   if (!told.ok() && told.error().code != Errc::not_ready) return told;
   // Also where a daemon is behind: it will come to it.
   Deployment fewer = flock;
