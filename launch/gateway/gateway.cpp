@@ -44,8 +44,12 @@ Status GatewayDoor::look() {
   auto book = TokenBook::read(tokens_);
   stamp_ = std::move(stamp);
   ++changes_;
-  book_ = book ? std::move(book).value() : TokenBook();
-  return book ? done() : Status(book.error());
+  if (!book) {
+    book_ = TokenBook();
+    return book.error();
+  }
+  book_ = std::move(book).value();
+  return done();
 }
 
 std::optional<Caller> GatewayDoor::caller(const HttpRequest& request, Date now) const {

@@ -94,7 +94,8 @@ GatewayFlock::Changes GatewayFlock::Changes::between(const FlockPicture* before,
   return changes;
 }
 
-GatewayFlock::GatewayFlock(std::filesystem::path dir, const GatewayLimits& limits, Later later)
+GatewayFlock::GatewayFlock(const std::filesystem::path& dir, const GatewayLimits& limits,
+                           Later later)
     : limits_(limits),
       later_(std::move(later)),
       events_(random_life()),
@@ -103,7 +104,7 @@ GatewayFlock::GatewayFlock(std::filesystem::path dir, const GatewayLimits& limit
       workers_(dir, limits.asking_threads, limits.most_asking),
       sorters_({}, 1, limits.most_asking),
       logs_(dir, limits.most_logs),
-      reader_(dir, [this, before = FlockPicturePtr()](FlockPicturePtr picture) mutable {
+      reader_(dir, [this, before = FlockPicturePtr()](const FlockPicturePtr& picture) mutable {
         auto changes = std::make_shared<Changes>(Changes::between(before.get(), *picture));
         before = picture;
         later_([this, picture, changes] { show(picture, *changes); });

@@ -33,7 +33,7 @@ struct GatewayLimits {
 class GatewayFlock {
  public:
   using Later = std::function<void(std::function<void()>)>;
-  GatewayFlock(std::filesystem::path dir, const GatewayLimits& limits, Later later);
+  GatewayFlock(const std::filesystem::path& dir, const GatewayLimits& limits, Later later);
 
   /// Null until the flock was read for the first time.
   [[nodiscard]] FlockPicturePtr picture() const { return picture_; }
