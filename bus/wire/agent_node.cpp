@@ -1,10 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstdint>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include "agents/limited_room.h"
 #include "agents/recall.h"
+#include "agents/step/state.h"
 #include "bus/wire/node.h"
 
 namespace starling {
+
+namespace {
+
+/// The core's journal may have room for what must be written, and for nothing new: a job that is
+/// not here yet is not heard then, as where there are too many.
+bool refuse_for_room(Journal& journal, const AgentState& state, const Received& received,
+                     std::vector<Send>& send) {
+  constexpr std::uint32_t kRoomRetryMs = 1000;
+  const auto* submit = std::get_if<Submit>(&received.message);
+  auto* room = dynamic_cast<LimitedRoom*>(&journal);
+  if (submit == nullptr || room == nullptr || !room->short_of_room()) return false;
+  const JobId& id = submit->spec.id;
+  if (state.home.jobs.contains(id) || state.home.remembered.ended.contains(id)) return false;
+  send.push_back({received.from, Busy{id, kRoomRetryMs}});
+  return true;
+}
+
+}  // namespace
 
 AgentNode::AgentNode(Agent agent, Endpoint& endpoint, Journal& journal, NodeOptions options)
     : Node(agent_node(agent.config().me), agent.config().incarnation, agent.config().limits,
@@ -17,6 +40,7 @@ AgentNode::AgentNode(Agent agent, Endpoint& endpoint, Journal& journal, NodeOpti
 }
 
 void AgentNode::receive(Instant now, Received received) {
+  if (refuse_for_room(journal_, agent_.state(), received, out_.send)) return;
   agent_.step(now, Event{std::move(received)}, out_);
 }
 

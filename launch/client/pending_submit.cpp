@@ -35,6 +35,7 @@ std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& receive
   if (const auto* busy = std::get_if<Busy>(&received.message);
       busy != nullptr && busy->job == job_.id) {
     again_ = Session::now() + std::chrono::milliseconds(busy->retry_ms);
+    busy_ = true;
   }
   const auto* accepted = std::get_if<Accepted>(&received.message);
   if (accepted != nullptr && accepted->job == job_.id) return Result<SubmittedJob>(SubmittedJob{});
@@ -45,6 +46,10 @@ std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& receive
 }
 
 Error PendingSubmit::silence() const {
+  if (busy_)
+    return {Errc::busy,
+            "agent " + std::to_string(agent_.value) +
+                " takes no job now: it has as many as it may have, or its disk is full"};
   return {Errc::not_ready, silence_text({agent_}) +
                                "; is the flock up? The job may still be "
                                "accepted: see 'starling jobs'"};

@@ -30,13 +30,14 @@ class PendingSubmit {
   void say(Session& session);
   /// What `received` says of it, if anything final. `invalid`: refused, and why.
   [[nodiscard]] std::optional<Result<SubmittedJob>> heard(const Received& received);
-  /// Its home has not answered.
+  /// Its home has not answered, or cannot take it at present.
   [[nodiscard]] Error silence() const;
 
  private:
   JobSpec job_;
   AgentId agent_;
   Instant again_;
+  bool busy_ = false;  // its home has said so
 };
 
 }  // namespace starling

@@ -31,6 +31,7 @@ int serve_local(const DaemonParts& host, const HostedSeat& own) {
 
 int run_agent(const std::filesystem::path& config, std::uint16_t protocol) {
   catch_stop_signals();
+  end_within(kEndsWithin_s);
   ignore_hangup();
   raise_file_limit();
   auto opened = open_daemon(config, Role::agent, protocol);

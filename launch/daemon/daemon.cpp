@@ -15,6 +15,8 @@
 #include "launch/hooks/hooks.h"
 #include "launch/system/log.h"
 #include "launch/system/signals.h"
+#include "store/sqlite/disk_reserve.h"
+#include "store/sqlite/sqlite_journal.h"
 #include "topology/file/load.h"
 
 namespace starling {
@@ -68,6 +70,10 @@ Result<DaemonParts> open_daemon(const std::filesystem::path& config, Role role,
   auto state = take_state(file.value().state);
   if (!state) return state.error();
   auto incarnation = state.value().next_incarnation();
+  // As its journal does, once that is open.
+  DiskReserve reserve(SqliteJournal::reserve_beside(state.value().path() / "journal.db"));
+  while (!incarnation && incarnation.error().code == Errc::io && reserve.release())
+    incarnation = state.value().next_incarnation();
   if (!incarnation) return incarnation.error();
   return DaemonParts{std::move(deployment).value(),
                      *me,

@@ -69,6 +69,10 @@ struct Housekeeping {
 /// Runs `node` until a stop is requested. Else why not: the journal, or what `keep` said.
 [[nodiscard]] Status serve(Node& node, const ScaledClock& clock, Housekeeping house);
 
+/// For a daemon to end once it is told to. Calls of etcd have deadlines of 4 s at most, a journal's
+/// write has none, and jobs get seconds.
+inline constexpr unsigned kEndsWithin_s = 30;
+
 /// As many open files as the system lets us have: every peer costs two.
 void raise_file_limit();
 

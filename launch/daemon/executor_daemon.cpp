@@ -6,6 +6,7 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/room_line.h"
 #include "launch/daemon/watched_launcher.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/server_addresses.h"
@@ -76,6 +77,7 @@ Result<PartitionState> open_journal(const DaemonParts& parts) {
 int run_executor(const std::filesystem::path& config, const std::string& launcher,
                  std::uint16_t protocol) {
   catch_stop_signals();
+  end_within(kEndsWithin_s);
   ignore_hangup();
   raise_file_limit();
   // Before anything else, because nothing else may work: parts that have lost their guardian.
@@ -120,9 +122,10 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   node.recall(state.recovered);
   Housekeeping house;
   house.inherited = state.recovered.size();
-  house.compact = [&] { return node.compact_some(); };
+  RoomLine room;
+  house.compact = [&] { return room.is_short() ? Result<bool>(false) : node.compact_some(); };
   house.bytes = [&] { return state.journal->bytes(); };
-  house.keep = [] { return done(); };
+  house.keep = [&] { return room.say(*state.journal), done(); };
   GoodbyeLine goodbye;
   house.pulse = [&] { goodbye.say(node); };
   state.recovered = {};

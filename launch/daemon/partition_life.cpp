@@ -15,6 +15,7 @@
 #include "launch/daemon/hosted_memory.h"
 #include "launch/daemon/hosted_speed.h"
 #include "launch/daemon/out_of_reach.h"
+#include "launch/daemon/room_line.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/transport.h"
 #include "launch/servers/core_config.h"
@@ -165,9 +166,14 @@ Status SeatLife::run(AgentConfig core, std::unique_ptr<Policy> policy, Endpoint&
     memory.flush(false);
     speed.say();
   };
-  house.compact = [&] { return node.compact_some(); };
+  // A snapshot of everything is no use of the last room.
+  RoomLine room;
+  house.compact = [&] { return room.is_short() ? Result<bool>(false) : node.compact_some(); };
   house.bytes = [&] { return partition_.journal->bytes(); };
-  house.keep = [&] { return keep(node, wanted, node.core().state().owner.executors); };
+  house.keep = [&] {
+    room.say(*partition_.journal);
+    return keep(node, wanted, node.core().state().owner.executors);
+  };
   house.may_speak_until = [&] { return may_speak_until(partition_, clock); };
   log_info(prefix_ + "serving with policy " + deployment.policy);
   const Status ended = serve(node, clock, house);

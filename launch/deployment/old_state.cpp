@@ -105,6 +105,7 @@ Result<std::unique_ptr<Journal>> open_own_journal(const DeployedNode& me,
   // Earlier versions did not say that they had begun; what they left is an empty file at most.
   options.begun = dir.begun() || (std::filesystem::exists(file, ignored) && dir.lives() > 1);
   options.node = me.id.value;
+  options.reserve = true;
   auto opened = SqliteJournal::open(file, options);
   if (!opened) return opened.error();
   if (const Status begun = dir.note_begun(); !begun.ok()) return begun.error();

@@ -289,9 +289,10 @@ std::vector<std::string> daemon_troubles(const std::filesystem::path& dir) {
   if (const auto found = find_keeper(dir); found && found.value().alive)
     lines = found.value().status.troubles();
   if (has_no_room(dir)) {
-    lines.push_back("the disk with " + dir.string() +
-                    " is full: what has to write there stands still, and goes on within half a "
-                    "minute once there is room");
+    lines.push_back(
+        "the disk with " + dir.string() +
+        " is full: no job is accepted before there is room, and what has to write there "
+        "may stand still; jobs can be seen, explained and cancelled");
   }
   return lines;
 }

@@ -12,9 +12,18 @@ namespace {
 std::atomic<int> requests{0}, to_keep{0}, taken{0};  // lock-free, so a handler may change them
 static_assert(std::atomic<int>::is_always_lock_free);
 
+std::atomic<unsigned> patience{0};  // seconds from the first request; 0: any
+
 void on_stop(int number) {
   if (number == SIGUSR1) ++to_keep;
   if (++requests >= 3) _exit(130);
+  if (patience != 0 && requests == 1) alarm(patience);
+}
+
+void on_late(int) {
+  constexpr char kLate[] = "stopping: something has kept it for too long since it was told to\n";
+  if (write(STDERR_FILENO, kLate, sizeof kLate - 1) < 0) _exit(1);
+  _exit(1);
 }
 
 }  // namespace
@@ -32,6 +41,14 @@ void catch_stop_signals() {
   sigaddset(&held, SIGINT);
   sigaddset(&held, SIGTERM);
   sigprocmask(SIG_UNBLOCK, &held, nullptr);
+}
+
+void end_within(unsigned seconds) {
+  patience = seconds;
+  struct sigaction action = {};
+  action.sa_handler = on_late;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGALRM, &action, nullptr);
 }
 
 void request_stop() noexcept { ++requests; }

@@ -6,6 +6,9 @@ namespace starling {
 /// From now on SIGINT, SIGTERM and SIGUSR1 ask this process to stop instead of ending it, and
 /// SIGPIPE is ignored. A third request ends it at once. One that was held back until now comes now.
 void catch_stop_signals();
+/// What they ask for is done within `seconds`, or this process ends at once with status 1 and says
+/// so: for one that others wait for, and that may be killed at any time.
+void end_within(unsigned seconds);
 /// Asks this process to stop, as they do.
 void request_stop() noexcept;
 /// True once one has come.
