@@ -23,6 +23,7 @@
 #include "launch/guardian/gpu_contexts.h"
 #include "launch/guardian/gpu_locks.h"
 #include "launch/guardian/job_output.h"
+#include "launch/guardian/life_lock.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/guardian/part_files.h"
 #include "launch/guardian/spawn.h"
@@ -101,6 +102,9 @@ class Guardian {
         !room.ok())
       return room;
     if (Status locked = locks_.take(plan_.gpu_locks, plan_.slots); !locked.ok()) return locked;
+    const Result<int> life = lock_life(folder_);
+    if (!life) return life.error();
+    life_ = life.value();
     if (!plan_.cgroup.empty()) (void)cgroup_.make(plan_.cgroup);
     return output_.open();
   }
@@ -109,7 +113,9 @@ class Guardian {
     SpawnSpec spec;
     spec.command = plan_.command;
     spec.cgroup = cgroup_.door();
+    spec.cgroup_folder = cgroup_.folder();
     spec.report = report_[1];
+    spec.inherited = life_;
     spec.user = plan_.user ? &*plan_.user : nullptr;
     Status outcome = done();
     for (PlannedWorker& worker : plan_.workers) {
@@ -271,8 +277,7 @@ class Guardian {
     if (cgroup_.killed_for_memory() > 0 && !result_.lost)
       result_.why = "used more than its memory_gib and was killed for it";
     cgroup_.remove();
-    ::unlink((folder_ / "room").c_str());
-    const bool told = put_file(folder_ / "result", encode(result_)).ok();
+    const bool told = put_file_from(folder_ / "room", folder_ / "result", encode(result_)).ok();
     if (!written) ::_exit(told ? kGuarded : kNothingStarted);  // a disk holds our thread
     return told || !workers_.empty() ? kGuarded : kNothingStarted;
   }
@@ -288,7 +293,7 @@ class Guardian {
   PartResult result_;
   std::vector<Worker> workers_;
   std::int64_t until_, force_ = kNoDeadline;
-  int signals_ = -1, control_ = -1, report_[2] = {-1, -1};
+  int signals_ = -1, control_ = -1, life_ = -1, report_[2] = {-1, -1};
   bool stopping_ = false, failed_ = false, forced_ = false, anybody_ = false,
        contexts_wait_ = false;
   int rounds_ = 0;  // of killing

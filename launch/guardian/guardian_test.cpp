@@ -207,6 +207,21 @@ TEST_CASE("lines of several workers are whole, and say whose they are") {
                              "\n[4] and a beginning\n[5] " + std::string(904, 'x') + "\n");
 }
 
+TEST_CASE("how a part ended is written into the room that was kept for it") {
+  const TestFolder folder("room");
+  const fs::path room = folder.path / "room", result = folder.path / "result";
+  REQUIRE(put_file(room, std::string(8192, '\0')).ok());
+  struct stat kept {}, now {};
+  REQUIRE(::stat(room.c_str(), &kept) == 0);
+  CHECK(put_file_from(room, result, "it ended").ok());
+  REQUIRE(::stat(result.c_str(), &now) == 0);
+  CHECK(now.st_ino == kept.st_ino);
+  CHECK(content(result) == "it ended");
+  CHECK_FALSE(fs::exists(room));
+  CHECK(put_file_from(room, result, "again, without").ok());
+  CHECK(content(result) == "again, without");
+}
+
 TEST_CASE("a full disk holds nobody up, and the log says what is missing") {
   const TestFolder folder("output");
   const fs::path file = folder.path / "log";

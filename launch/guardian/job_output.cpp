@@ -2,12 +2,14 @@
 #include "launch/guardian/job_output.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <utility>
 
 #include "launch/guardian/log_starts.h"
@@ -60,7 +62,7 @@ Status JobOutput::open() {
   }
   written_ = static_cast<std::uint64_t>(info.st_size);
   took_ = std::chrono::steady_clock::now();
-  thread_ = std::thread([this] { write_all(); });
+  niceness_ = ::getpriority(PRIO_PROCESS, 0);
   return done();
 }
 
@@ -129,18 +131,33 @@ void JobOutput::say(const char* bytes, std::size_t size) {
   } else {
     dropped_ += size;
   }
+  begin_to_write();
   changed_.notify_all();
+}
+
+/// Where no thread can be had now, the next words try again.
+void JobOutput::begin_to_write() {
+  if (thread_.joinable()) return;
+  took_ = std::chrono::steady_clock::now();
+  try {
+    thread_ = std::thread([this] { write_all(); });
+  } catch (const std::system_error&) {
+    errno = 0;
+  }
 }
 
 bool JobOutput::finish(std::chrono::milliseconds patience) {
   for (Voice& voice : voices_) end_line(voice);
   std::unique_lock lock(mutex_);
   over_ = true;
+  if (waiting_.empty() && !thread_.joinable()) return true;
+  begin_to_write();
   changed_.notify_all();
   return changed_.wait_for(lock, patience, [this] { return ended_; });
 }
 
 void JobOutput::write_all() {
+  (void)::setpriority(PRIO_PROCESS, 0, niceness_);  // of this thread alone
   std::unique_lock lock(mutex_);
   std::uint64_t lost = 0;  // since the last line that said so
   while (!over_ || !waiting_.empty()) {

@@ -19,8 +19,9 @@ namespace starling {
 /// how much was printed before each, log_starts.h). Of several workers each line begins with
 /// "[RANK] ", so that they can be told apart, and is written whole; what has no end for 4 KiB is a
 /// line, too. One worker alone is written as it speaks. Neither the part nor who calls this ever
-/// waits for a disk: a thread of its own writes, and what it cannot write in time, or would take
-/// the room that daemons need (spare_bytes.h), is left out, with a line that says how much.
+/// waits for a disk: a thread of its own writes, which begins with the first words, so that it takes
+/// nothing from a start. What it cannot write in time, or would take the room that daemons need
+/// (spare_bytes.h), is left out, with a line that says how much.
 class JobOutput {
  public:
   struct Options {
@@ -61,6 +62,7 @@ class JobOutput {
   void end_line(Voice& voice);
   void say(const char* bytes, std::size_t size);
   [[nodiscard]] bool has_room();
+  void begin_to_write();
   void write_all();
   bool put(const std::string& bytes);
   void rotate();
@@ -71,6 +73,7 @@ class JobOutput {
   std::uint64_t written_ = 0;  // to the present file
   std::uint64_t before_ = 0;   // to those before it
   std::string tail_;
+  int niceness_ = 0;  // of the thread; whose guardian is quicker than that (guardian.cpp)
   std::thread thread_;
 
   std::mutex mutex_;  // over what follows

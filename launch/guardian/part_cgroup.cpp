@@ -96,6 +96,7 @@ bool PartCgroup::make(const std::string& folder) {
 
 bool PartCgroup::open(const std::string& folder) {
   close();
+  place_ = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   events_ = ::open((folder + "/cgroup.events").c_str(), O_RDONLY | O_CLOEXEC);
   procs_ = ::open((folder + "/cgroup.procs").c_str(), O_RDWR | O_CLOEXEC);
   kill_ = ::open((folder + "/cgroup.kill").c_str(), O_WRONLY | O_CLOEXEC);  // since Linux 5.14
@@ -107,7 +108,7 @@ bool PartCgroup::open(const std::string& folder) {
 }
 
 void PartCgroup::close() {
-  for (int* const fd : {&procs_, &events_, &kill_, &memory_}) {
+  for (int* const fd : {&place_, &procs_, &events_, &kill_, &memory_}) {
     if (*fd >= 0) ::close(*fd);
     *fd = -1;
   }

@@ -44,6 +44,8 @@ class PartCgroup {
 
   /// A descriptor to which a process writes "0" to get in; -1: none.
   [[nodiscard]] int door() const noexcept { return procs_; }
+  /// One of the folder, in which a process can be made; -1: none.
+  [[nodiscard]] int folder() const noexcept { return place_; }
   void kill();
   /// True also where it cannot be told. Of a cgroup that is not open: false.
   [[nodiscard]] bool populated() const;
@@ -54,7 +56,7 @@ class PartCgroup {
 
  private:
   std::string folder_;
-  int procs_ = -1, events_ = -1, kill_ = -1, memory_ = -1;
+  int place_ = -1, procs_ = -1, events_ = -1, kill_ = -1, memory_ = -1;
 };
 
 }  // namespace starling

@@ -238,6 +238,18 @@ Status put_file(const std::filesystem::path& file, const std::string& bytes) {
   return {Errc::io, "cannot write '" + file.string() + "': " + std::strerror(error)};
 }
 
+Status put_file_from(const std::filesystem::path& from, const std::filesystem::path& file,
+                     const std::string& bytes) {
+  const int fd = ::open(from.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC);
+  const auto size = static_cast<ssize_t>(bytes.size());
+  const bool put = fd >= 0 && ::pwrite(fd, bytes.data(), bytes.size(), 0) == size &&
+                   ::ftruncate(fd, size) == 0 && ::rename(from.c_str(), file.c_str()) == 0;
+  if (fd >= 0) ::close(fd);
+  if (put) return done();
+  ::unlink(from.c_str());
+  return put_file(file, bytes);
+}
+
 GuardianId own_id() {
   const pid_t me = ::getpid();
   return {me, start_of(me).value_or(0), boot_id()};

@@ -15,8 +15,8 @@ namespace starling {
 
 // The folder of a part: all that its guardian and its executor, in whichever life, say to one
 // another. `plan` is written before the guardian starts; `guardian` says who guards, or that none
-// will; `control` is a FIFO with ControlWords; `result` is there once no process of the part is
-// left. Instants are nanoseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended.
+// will; `control` is a FIFO with ControlWords; `alive` is locked by all processes of the
+// part (life_lock.h); `result` is there once none of them is left. Instants are nanoseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended.
 
 constexpr std::int64_t kNoDeadline = INT64_MAX;
 [[nodiscard]] std::int64_t boot_ns() noexcept;
@@ -88,6 +88,10 @@ struct ControlWord {
                                                 std::optional<uid_t> owner = std::nullopt);
 /// Puts a whole file in place of any other; `io` if the disk refuses.
 [[nodiscard]] Status put_file(const std::filesystem::path& file, const std::string& bytes);
+/// The same in the room of `from`, a file that is as large already and is gone then: it needs
+/// nothing of a full disk, on which what is given back is taken by others.
+[[nodiscard]] Status put_file_from(const std::filesystem::path& from,
+                                   const std::filesystem::path& file, const std::string& bytes);
 
 /// Who guards: a process of one boot of this machine that no later one can be taken for.
 struct GuardianId {

@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstring>
 
 #include "launch/guardian/blame.h"
@@ -24,9 +25,19 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return all;
 }
 
-void close_others(unsigned first) {
-  if (::syscall(SYS_close_range, first, ~0U, 0U) == 0) return;
-  for (int fd = static_cast<int>(first); fd < 4096; ++fd) ::close(fd);
+/// Beyond what shells and programs count up to, and within any limit that is usual.
+constexpr int kInherited = 200;
+
+void close_between(unsigned first, unsigned last) {
+  if (first > last || ::syscall(SYS_close_range, first, last, 0U) == 0) return;
+  for (unsigned fd = first; fd <= last && fd < 4096; ++fd) ::close(static_cast<int>(fd));
+}
+
+/// All from `first` on but `kept`, if that is one.
+void close_others(unsigned first, int kept) {
+  if (kept < static_cast<int>(first)) return close_between(first, ~0U);
+  close_between(first, static_cast<unsigned>(kept) - 1);
+  close_between(static_cast<unsigned>(kept) + 1, ~0U);
 }
 
 void say(const char* text) {
@@ -43,17 +54,36 @@ bool become_user(const PartUser& user) {
   return ::getuid() == user.uid && ::geteuid() == user.uid && ::getegid() == user.gid;
 }
 
+/// As fork(), into the cgroup of an open folder; -1: the kernel cannot, or may not.
+pid_t fork_into(int folder) {
+  struct {
+    std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls, set_tid,
+        set_tid_size, cgroup;
+  } how{};
+  how.flags = 0x200000000ULL;  // CLONE_INTO_CGROUP
+  how.exit_signal = SIGCHLD;
+  how.cgroup = static_cast<std::uint64_t>(folder);
+  return static_cast<pid_t>(::syscall(SYS_clone3, &how, sizeof how));
+}
+
 /// Between fork and exec: system calls alone, because another thread may have held any lock.
 [[noreturn]] void become(char* const* argv, char* const* envp, const char* folder,
-                         const cpu_set_t* cpus, const SpawnSpec& spec, int input, pid_t parent) {
+                         const cpu_set_t* cpus, const SpawnSpec& spec, int input, pid_t parent,
+                         bool inside) {
   ::setsid();
-  if (spec.cgroup >= 0 && ::write(spec.cgroup, "0", 1) < 0) errno = 0;  // then by descent alone
+  if (!inside && spec.cgroup >= 0 && ::write(spec.cgroup, "0", 1) < 0)
+    errno = 0;  // then by descent alone
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   for (int number = 1; number < 65; ++number) ::signal(number, SIG_DFL);
   sigset_t none;
   ::sigemptyset(&none);
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  int inherited = -1;  // before its number is used for something else
+  if (spec.inherited >= 0) {
+    inherited = ::fcntl(spec.inherited, F_DUPFD, kInherited);
+    if (inherited < 0) inherited = ::fcntl(spec.inherited, F_DUPFD, STDERR_FILENO + 2);
+  }
   ::dup2(input, STDIN_FILENO);
   ::dup2(spec.output, STDOUT_FILENO);
   ::dup2(spec.output, STDERR_FILENO);
@@ -63,7 +93,7 @@ bool become_user(const PartUser& user) {
     if (spec.report != kept) ::dup2(spec.report, kept);
     ::fcntl(kept, F_SETFD, FD_CLOEXEC);
   }
-  close_others(first);
+  close_others(first, inherited);
   if (cpus != nullptr && ::sched_setaffinity(0, sizeof *cpus, cpus) != 0) {
     say("starling: its CPUs cannot be set; it runs on any\n");
   }
@@ -124,10 +154,12 @@ Result<pid_t> spawn(const SpawnSpec& spec) {
   sigset_t all, before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  const pid_t child = null < 0 ? -1 : ::fork();
+  pid_t child = null < 0 || spec.cgroup_folder < 0 ? -1 : fork_into(spec.cgroup_folder);
+  const bool inside = child >= 0;
+  if (null >= 0 && !inside) child = ::fork();
   if (child == 0) {
     become(argv.data(), envp.data(), folder, spec.cpus.empty() ? nullptr : &cpus, spec,
-           spec.input >= 0 ? spec.input : null, parent);
+           spec.input >= 0 ? spec.input : null, parent, inside);
   }
   const int error = errno;
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);

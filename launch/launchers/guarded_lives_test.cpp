@@ -2,6 +2,7 @@
 // What an executor and a guardian may do to one another when either is stopped or killed. Each test
 // states a way in which a job could run twice, or without anybody who looks after it.
 #include <fcntl.h>
+#include <sys/file.h>
 
 #include "launch/launchers/test_guarded_rig.h"
 
@@ -177,6 +178,35 @@ TEST_CASE("guarded: a killed guardian takes its part with it, and nothing is fre
     CHECK_FALSE(alive(child));
     CHECK(r.run(shell(2, "true")).exit == ExitStatus{});
   }
+}
+
+TEST_CASE("guarded: what left its session and its environment is found by the lock it inherited") {
+  Guarded r(false);
+  const LaunchSpec job = shell(1, "env -i sh -c 'setsid sleep 1000 & echo $! > " + r.note.string() +
+                                      "; setsid sleep 1001 & sleep 1002'");
+  r.in_an_earlier_life([&] { (void)r.launcher->start(job); });
+  const std::string child = line_in(r.note);
+  ::kill(r.guardian_of(job), SIGKILL);
+  CHECK(soon([&] { return clear_unguarded(r.options.parts) == 0; }));
+  CHECK_FALSE(alive(child));
+  r.open();
+  r.launcher->adopt(std::vector<LaunchSpec>{job});
+  CHECK(r.end().exit.lost);
+}
+
+TEST_CASE("guarded: the lock of a part's life is free when it is over") {
+  Guarded r(false);
+  const LaunchSpec job = shell(1, "echo > " + r.note.string() + "; exec sleep 1000");
+  REQUIRE(r.launcher->start(job).ok());
+  (void)line_in(r.note);
+  const fs::path folder = r.options.parts / (Guarded::name_of(job) + ".s0");
+  const int fd = ::open((folder / "alive").c_str(), O_RDONLY | O_CLOEXEC);
+  REQUIRE(fd >= 0);
+  CHECK(::flock(fd, LOCK_EX | LOCK_NB) != 0);
+  r.launcher->stop(job.attempt, 0ms);
+  (void)r.end();
+  CHECK(::flock(fd, LOCK_EX | LOCK_NB) == 0);
+  ::close(fd);
 }
 
 TEST_CASE("guarded: who stops a flock for good ends what runs, also without an executor") {

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "launch/guardian/guardian.h"
+#include "launch/guardian/life_lock.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/guardian_program.h"
 #include "launch/launchers/part_folders.h"
@@ -132,6 +133,7 @@ bool GuardedPart::clear() {
     if (cgroup.populated()) return false;
   }
   if (!plan_.mark.empty() && !kill_marked(plan_.mark)) return false;
+  if (!kill_life_holders(folder_)) return false;
   cgroup.remove();
   return true;
 }

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch/guardian/life_lock.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+
+namespace starling {
+namespace {
+
+struct CloseFolder {
+  void operator()(DIR* folder) const { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, CloseFolder>;
+
+std::filesystem::path file_in(const std::filesystem::path& folder) { return folder / "alive"; }
+
+bool has_open(const std::string& pid, const struct stat& file) {
+  const Folder open_files(::opendir(("/proc/" + pid + "/fd").c_str()));
+  if (!open_files) return false;  // gone, or another user's
+  while (const dirent* entry = ::readdir(open_files.get())) {
+    struct stat info {};
+    if (::fstatat(::dirfd(open_files.get()), entry->d_name, &info, 0) == 0 &&
+        info.st_dev == file.st_dev && info.st_ino == file.st_ino)
+      return true;
+  }
+  return false;
+}
+
+void kill_who_has_open(const struct stat& file) {
+  const Folder proc(::opendir("/proc"));
+  if (!proc) return;
+  while (const dirent* process = ::readdir(proc.get())) {
+    if (std::isdigit(static_cast<unsigned char>(process->d_name[0])) == 0) continue;
+    const auto pid = static_cast<pid_t>(std::atol(process->d_name));
+    if (pid != ::getpid() && has_open(process->d_name, file)) ::kill(pid, SIGKILL);
+  }
+}
+
+}  // namespace
+
+Result<int> lock_life(const std::filesystem::path& folder) {
+  const std::filesystem::path file = file_in(folder);
+  // Who inherits it may be another user, and can write nothing with it.
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  return {Errc::io, "cannot lock '" + file.string() + "': " + std::strerror(error)};
+}
+
+bool kill_life_holders(const std::filesystem::path& folder) {
+  const int fd = ::open(file_in(folder).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd < 0) return errno == ENOENT;
+  struct stat file {};
+  const bool free = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
+  if (!free && ::fstat(fd, &file) == 0) kill_who_has_open(file);
+  ::close(fd);
+  return free;
+}
+
+}  // namespace starling
