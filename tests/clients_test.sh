@@ -86,6 +86,14 @@ within 4000 "$starling" explain "$here" | grep -q "runs on GPUs" || fail "explai
 within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what nobody knows"
 grep -q "agent-1 does not answer" err.txt || fail "explain: $(cat err.txt)"
 for i in $(seq 6); do within 3000 "$starling" submit -- true >ok$i.out || fail "submit $i"; done
+echo "-- 20 submits at once while one of two agents is frozen"
+begun=$(now)
+pids=()
+for i in $(seq 7 26); do { "$starling" submit -- true >ok$i.out && since "$begun" >took$i.out; } & pids+=($!); done
+for pid in "${pids[@]}"; do wait "$pid" || fail "a submit beside a frozen agent"; done
+sort -n took*.out >took.txt
+echo "   accepted after $(sed -n 10p took.txt) ms (median), $(tail -1 took.txt) ms (last)"
+[ "$(tail -1 took.txt)" -le $((3000 * patience)) ] || fail "a submit takes $(tail -1 took.txt) ms"
 "$starling" submit --id "$(id_at 1)" -- true >/dev/null 2>err.txt && fail "an id goes to another home than its own"
 grep -q "agent-1 does not answer" err.txt || fail "submit --id: $(cat err.txt)"
 within 4000 "$starling" cancel "$here" >/dev/null || fail "cancel"

@@ -10,12 +10,18 @@
 
 namespace starling {
 
+namespace {
+
+/// Agents answer within milliseconds of one another, or one of them has something else to do.
+constexpr Duration kAlone = std::chrono::milliseconds(300);
+
+}  // namespace
+
 AgentId first_home(const Session& session, JobId id) {
   return AgentId{static_cast<std::uint32_t>(id.lo % session.agents())};
 }
 
 Result<JobId> FreshIds::next(Duration patience) {
-  const auto agents = static_cast<std::ptrdiff_t>(answered_.size());
   std::uint64_t random[2];
   if (getrandom(random, sizeof random, 0) != sizeof random)
     return {Errc::io, "the system has no random numbers"};
@@ -23,8 +29,8 @@ Result<JobId> FreshIds::next(Duration patience) {
   const std::uint32_t drawn = first_home(session_, id).value;
   const Instant begun = Session::now();
   while (answered_[drawn] == 0 && !stop_requested()) {
-    const bool any = std::count(answered_.begin(), answered_.end(), 0) < agents;
-    if (any && (others_will_do_ || Session::now() - begun > std::chrono::seconds(1))) break;
+    const bool any = first_answer_ != kNever;
+    if (any && (others_will_do_ || Session::now() >= later(first_answer_, kAlone))) break;
     if (Session::now() - begun > patience) break;
     ask();
   }
@@ -35,7 +41,7 @@ Result<JobId> FreshIds::next(Duration patience) {
     if (answered_[a] != 0) homes.push_back(a);
   }
   if (homes.empty()) return {Errc::not_ready, "no agent answers; is the flock up?"};
-  const auto n = static_cast<std::uint64_t>(agents);
+  const auto n = std::uint64_t{session_.agents()};
   id.lo -= id.lo % n;
   if (id.lo > std::numeric_limits<std::uint64_t>::max() - n) id.lo -= n;
   id.lo += homes[id.hi % homes.size()];
@@ -51,6 +57,7 @@ void FreshIds::ask() {
     const std::uint32_t from = received->from.value;
     if (from == 0 || from > answered_.size()) continue;
     answered_[from - 1] = 1;
+    if (first_answer_ == kNever) first_answer_ = Session::now();
     break;
   }
 }

@@ -18,9 +18,9 @@ class FreshIds {
  public:
   explicit FreshIds(Session& session) : session_(session), answered_(session.agents(), 0) {}
 
-  /// Asks all agents for a sign of life; a home is drawn, and given up for another that answers
-  /// after a second. `not_ready` if none does within `patience`: on a crowded machine the first
-  /// connection alone may take seconds.
+  /// Asks all agents for a sign of life; a home is drawn, and given up for another once that has
+  /// answered and it has not for 0.3 s more. `not_ready` if none does within `patience`: on a
+  /// crowded machine the first connection alone may take seconds.
   [[nodiscard]] Result<JobId> next(Duration patience);
 
  private:
@@ -28,6 +28,7 @@ class FreshIds {
 
   Session& session_;
   std::vector<char> answered_;
+  Instant first_answer_ = kNever;
   bool others_will_do_ = false;
 };
 
