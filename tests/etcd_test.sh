@@ -32,6 +32,7 @@ echo "-- a wrong address, and nobody there"
 
 echo "-- up, and an agent that is killed where it is"
 up_ready --topology one.yaml --state "$state"
+first_up=$up
 job=$("$starling" submit --gpus 4 -- sh -c "echo first >>$work/runs; sleep 2") || fail "submit"
 next=$("$starling" submit --gpus 4 -- sh -c "echo second >>$work/runs") || fail "submit"
 kill -9 "$(pgrep -f -- "--config $work/flock/nodes/agent-0/")"
@@ -47,13 +48,53 @@ named=$(sed -n 's/.*"state": *"\(etcd[^"]*\)".*/\1/p' flock/deployment.json)
 [ $? -ne 0 ] && grep -q "has the state of another flock" err.txt || fail "another flock of the name: $(cat err.txt)"
 [ ! -e another/deployment.json ] || fail "another flock was made of that name"
 
+echo "-- two that found a flock of one name at the same instant: one has it"
+pids=()
+for f in one_of other_of; do "$starling" up --flock $f --topology one.yaml --state "$state/both" >$f.log 2>&1 & pids+=($!); done
+started+=("${pids[@]}")
+for _ in $(seq $((60 * patience))); do
+  grep -q '^ready' one_of.log other_of.log && ! { kill -0 "${pids[0]}" && kill -0 "${pids[1]}"; } 2>/dev/null && break
+  sleep 0.5
+done
+[ "$(cat one_of.log other_of.log | grep -c '^ready')" -eq 1 ] || fail "not one of two is up: $(cat one_of.log other_of.log)"
+cat one_of.log other_of.log | grep -q 'both .*another flock (.*/\(one\|other\)_of on ' || fail "the other is not told whose it is: $(cat one_of.log other_of.log)"
+won=one_of
+upper=${pids[0]}
+grep -q '^ready' one_of.log || { won=other_of; upper=${pids[1]}; }
+[ "$(ls -d one_of other_of)" = $won ] || fail "the other left a directory"
+
+echo "-- its directory is lost: the name is refused, and its jobs go on where that is wanted"
+runs=$("$starling" submit --flock $won --gpus 4 -- sh -c "echo a >>$work/adopted; sleep 600") || fail "submit"
+waits=$("$starling" submit --flock $won --gpus 4 -- sh -c "echo b >>$work/adopted") || fail "submit"
+wait_for 20 a adopted
+"$starling" up --flock new --topology one.yaml --state "$state/both" --adopt 2>err.txt && fail "a flock that is served is adopted"
+grep -q "partition 0 .* is still served" err.txt || fail "adopted while it is served: $(cat err.txt)"
+kill -9 $upper
+kill -9 $(pgrep -f -- "--config $work/$won/nodes/") $(pgrep -f "starling-guardian $work/$won/nodes/")
+rm -r $won
+"$starling" up --flock new --topology one.yaml --state "$state/both" 2>err.txt && fail "the name of a lost flock is taken"
+grep -q "has the state of another flock (.*/$won on .*its directory is lost .*starling up --adopt" err.txt || fail "a lost flock: $(cat err.txt)"
+"$starling" up --flock new --topology one.yaml --agents 2 --state "$state/both" --adopt 2>err.txt && fail "adopted with another number of agents"
+grep -q "fewer than 2 partitions" err.txt || fail "another number of agents: $(cat err.txt)"
+[ ! -e new ] || fail "a flock was made of it"
+STARLING_FLOCK=$work/new up_ready --topology one.yaml --state "$state/both" --adopt
+adopted=$up
+export STARLING_FLOCK=$work/new
+"$starling" cancel "$runs" || fail "cancel of an adopted job"
+wait_finished 60 "$waits"
+grep -q b adopted || fail "what waited has not run"
+kill -INT $adopted
+wait $adopted || fail "up of what was adopted does not end well"
+"$starling" down --remove || fail "down --remove of what was adopted"
+export STARLING_FLOCK=$work/flock
+
 echo "-- a member dies; the flock goes on"
 kill -9 "${members[0]}"
 wait "${members[0]}" 2>/dev/null
 job=$("$starling" submit --gpus 1 -- true) || fail "submit without a member"
 wait_finished 20 "$job"
-kill -INT $up
-wait $up || fail "up must stop cleanly: $(cat up.log)"
+kill -INT $first_up
+wait $first_up || fail "up must stop cleanly: $(cat up.log)"
 
 echo "-- an agent is killed, and starts elsewhere with an empty directory"
 cp -r flock elsewhere

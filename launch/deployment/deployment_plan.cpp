@@ -9,9 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
 
+#include "base/login_name.h"
 #include "bus/flock.h"
 #include "bus/keys.h"
+#include "launch/deployment/adopted_state.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/system/files.h"
 #include "topology/file/load.h"
@@ -195,7 +198,18 @@ Result<std::vector<DeployedNode>> executor_nodes(const Topology& topology, std::
   return nodes;
 }
 
-Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology& topology) {
+namespace {
+
+/// "ann, /home/ann/flock on h1"
+std::string founder(const DeploymentPlan& plan) {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return login_name() + ", " + std::filesystem::absolute(plan.dir).lexically_normal().string() +
+         " on " + host;
+}
+
+Result<Deployment> create(const DeploymentPlan& plan, const Topology& topology,
+                          std::optional<EtcdAddress>& named) {
   Deployment made;
   made.dir = plan.dir;
   made.policy = plan.policy;
@@ -205,10 +219,13 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   made.speedup = plan.speedup;
   made.seed = plan.seed;
   made.for_chaos = plan.for_chaos;
+  if (plan.adopt && plan.state.empty())
+    return {Errc::invalid, "--adopt goes with --state etcd://HOST:PORT/NAME"};
   if (!plan.state.empty()) {
-    const auto state = new_etcd_state(plan.state, plan.etcd);
+    auto state = new_etcd_state(plan.state, plan.etcd, {founder(plan), plan.agents, plan.adopt});
     if (!state) return state.error();
     made.state = state.value().url();
+    named = std::move(state).value();
   } else if (!plan.etcd.empty()) {
     return {Errc::invalid, "the options --etcd-... go with --state etcds://..."};
   }
@@ -243,6 +260,16 @@ Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology&
   }
   if (auto s = write_flock(made.dir / "flock.json", members); !s.ok()) return s.error();
   if (auto s = write_deployment(made); !s.ok()) return s.error();
+  if (auto s = plan.adopt ? begin_beyond_the_lost(made) : done(); !s.ok()) return s.error();
+  return made;
+}
+
+}  // namespace
+
+Result<Deployment> create_deployment(const DeploymentPlan& plan, const Topology& topology) {
+  std::optional<EtcdAddress> named;
+  auto made = create(plan, topology, named);
+  if (!made && named) give_up_etcd_name(*named);
   return made;
 }
 

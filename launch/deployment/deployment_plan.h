@@ -43,6 +43,7 @@ struct DeploymentPlan {
   double speedup = 1;
   bool for_chaos = false;      ///< as Deployment::for_chaos
   std::string state;           ///< as Deployment::state; a flock without a name gets one
+  bool adopt = false;          ///< it goes on with what another flock left in `state`
   EtcdAccess etcd = {};        ///< files as the user named them; the flock gets copies
   std::uint32_t standbys = 0;  ///< agents that may take over a partition; needs `state`
   std::vector<std::string> server_hosts = {};  ///< host of each server; empty: all are here

@@ -14,6 +14,55 @@ namespace starling {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+/// A killed agent's lease has ended by then.
+constexpr std::chrono::seconds kLeaseEnds{10};
+
+/// Who has the name: a word that nobody else has, and for people whose it is.
+std::string founded_key(const EtcdAddress& flock) { return etcd_root(flock) + "founded"; }
+
+std::string by_whom(const std::string& founded) {
+  const std::size_t space = founded.find(' ');
+  return space == std::string::npos ? "of an unknown founder" : founded.substr(space + 1);
+}
+
+/// `busy`: it is still served at `until`.
+Status await_unserved(EtcdClient& client, const EtcdAddress& flock, PartitionId partition,
+                      std::chrono::steady_clock::time_point until) {
+  const std::string alive = EtcdKeys(flock, partition).alive;
+  for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
+    const auto found = client.range(alive, behind(alive), 1);
+    if (!found) return found.error();
+    if (found.value().entries.empty()) return done();
+    if (std::chrono::steady_clock::now() > until) {
+      return {Errc::busy, "partition " + std::to_string(partition.value) + " in " + flock.url() +
+                              " is still served; stop its agent first"};
+    }
+  }
+}
+
+/// It is nobody's at present, and has as many partitions.
+Status can_adopt(EtcdClient& client, const EtcdAddress& flock, std::uint32_t partitions) {
+  const auto until = std::chrono::steady_clock::now() + kLeaseEnds;
+  for (std::uint32_t p = 0; p < partitions; ++p) {
+    const Status over = await_unserved(client, flock, PartitionId{p}, until);
+    if (!over.ok()) return {Errc::conflict, "--adopt: " + over.error().message};
+  }
+  for (const std::uint32_t p : {partitions - 1, partitions}) {
+    const auto epoch = client.get(EtcdKeys(flock, PartitionId{p}).epoch);
+    if (!epoch) return epoch.error();
+    if (epoch.value().has_value() == (p < partitions)) continue;
+    return {Errc::invalid, "--adopt: the flock at " + flock.url() + " has " +
+                               (p < partitions ? "fewer" : "more") + " than " +
+                               std::to_string(partitions) +
+                               " partitions; give the --agents (and --partitions) that it had"};
+  }
+  return done();
+}
+
+}  // namespace
+
 Result<EtcdAddress> etcd_address(const Deployment& flock) {
   auto address = EtcdAddress::parse(flock.state);
   if (!address) return address;
@@ -30,31 +79,77 @@ Result<EtcdAddress> etcd_address(const Deployment& flock) {
   return address;
 }
 
-Result<EtcdAddress> new_etcd_state(const std::string& state, const EtcdAccess& access) {
+Result<EtcdAddress> new_etcd_state(const std::string& state, const EtcdAccess& access,
+                                   const EtcdFounding& founding) {
   auto flock = EtcdAddress::parse(state);
   if (!flock) return {flock.error().code, "--state: " + flock.error().message};
   EtcdAddress& address = flock.value();
   address.access = access;
   if (const Status fits = address.check_access(); !fits.ok()) return fits.error();
+  if (address.name.empty() && founding.adopt)
+    return {Errc::invalid, "--adopt: --state has to name the flock, etcd://HOST:PORT/NAME"};
   if (address.name.empty()) address.name = new_holder().substr(0, 16);
+  EtcdClient client(address);
   // May it read and write there? etcd looks at both branches before it looks at the condition,
   // which never holds.
   const std::string root = etcd_root(address);
-  const auto tried = EtcdClient(address).txn(
-      {{EtcdCompare::revision_is(root, std::numeric_limits<std::int64_t>::max())},
-       {EtcdOp::erase_range(root, behind(root))},
-       {EtcdOp::get(root)}});
+  const auto tried =
+      client.txn({{EtcdCompare::revision_is(root, std::numeric_limits<std::int64_t>::max())},
+                  {EtcdOp::erase_range(root, behind(root))},
+                  {EtcdOp::get(root)}});
   if (!tried) return {tried.error().code, "--state: " + tried.error().message};
-  // Two flocks would take one another's partitions, and run what the other has run.
-  const auto there = EtcdClient(address).range(root, behind(root), 1);
+  const auto there = client.range(root, behind(root), 1);
   if (!there) return {there.error().code, "--state: " + there.error().message};
-  if (!there.value().entries.empty()) {
+  const auto founded = client.get(founded_key(address));
+  if (!founded) return {founded.error().code, "--state: " + founded.error().message};
+  const bool something = !there.value().entries.empty();
+  // Two flocks would take one another's partitions, and run what the other has run.
+  if (something && !founding.adopt) {
+    const std::string whose = founded.value() ? by_whom(founded.value()->value)
+                                              : "'" + there.value().entries.front().key + "'";
     return {Errc::conflict,
-            "--state: " + address.url() + " has the state of another flock ('" +
-                there.value().entries.front().key +
-                "'); give another name, or none, or end that flock with 'starling down --remove'"};
+            "--state: " + address.url() + " has the state of another flock (" + whose +
+                "); give another name, or none, or end that flock with 'starling down --remove'. "
+                "If its directory is lost and nothing of it runs any more, go on with its jobs: "
+                "'starling up --adopt' with the same --topology, --agents and --state"};
   }
-  return flock;
+  if (founding.adopt) {
+    if (!something)
+      return {Errc::not_found, "--adopt: there is no state of a flock at " + address.url()};
+    if (const Status can = can_adopt(client, address, founding.partitions); !can.ok())
+      return can.error();
+  }
+  const std::string mine = new_holder() + " " + founding.by;
+  const auto taken =
+      client.txn({{EtcdCompare::revision_is(founded_key(address),
+                                            founded.value() ? founded.value()->revision : 0)},
+                  {EtcdOp::put(founded_key(address), mine)},
+                  {EtcdOp::get(founded_key(address))}});
+  if (!taken) return {taken.error().code, "--state: " + taken.error().message};
+  if (taken.value().held) return flock;
+  // A request may have been done by a member that did not say so.
+  const auto& found = taken.value().found;
+  const std::string first = found.empty() || found[0].empty() ? "" : found[0][0].value;
+  if (first == mine) return flock;
+  return {Errc::conflict, "--state: " + address.url() +
+                              " was taken at this moment by another flock (" + by_whom(first) +
+                              "); give another name, or none"};
+}
+
+void give_up_etcd_name(const EtcdAddress& flock) {
+  EtcdClient client(flock);
+  const std::string root = etcd_root(flock), founded = founded_key(flock);
+  const auto there = client.range(root, behind(root), 2);
+  if (!there || there.value().entries.size() != 1) return;
+  const EtcdEntry& only = there.value().entries.front();
+  if (only.key != founded) return;
+  (void)client.txn(
+      {{EtcdCompare::revision_is(founded, only.revision)}, {EtcdOp::erase(founded)}, {}});
+}
+
+void give_up_etcd_name(const Deployment& flock) {
+  if (flock.state.empty()) return;
+  if (const auto address = etcd_address(flock)) give_up_etcd_name(address.value());
 }
 
 Result<EtcdAccess> keep_etcd_files(const EtcdAccess& access, const fs::path& dir) {
@@ -88,18 +183,10 @@ Status forget_stopped_flock(const Deployment& deployment) {
   const auto flock = etcd_address(deployment);
   if (!flock) return flock.error();
   EtcdClient client(flock.value());
-  const auto give_up = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  const auto until = std::chrono::steady_clock::now() + kLeaseEnds;
   for (const DeployedNode* agent : deployment.with_role(Role::agent)) {
-    const std::string alive = EtcdKeys(flock.value(), agent->partition).alive;
-    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
-      const auto found = client.range(alive, behind(alive), 1);
-      if (!found) return found.error();
-      if (found.value().entries.empty()) break;
-      if (std::chrono::steady_clock::now() > give_up) {
-        return {Errc::busy, "partition " + std::to_string(agent->partition.value) + " in " +
-                                deployment.state + " is still served; stop its agent first"};
-      }
-    }
+    const Status over = await_unserved(client, flock.value(), agent->partition, until);
+    if (!over.ok()) return over;
   }
   return forget_etcd_state(flock.value());
 }

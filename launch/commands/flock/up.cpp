@@ -25,6 +25,7 @@
 #include "launch/commands/flock/up_again.h"
 #include "launch/deployment/deployment_check.h"
 #include "launch/deployment/deployment_plan.h"
+#include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/flock_owner.h"
 #include "launch/deployment/readiness.h"
@@ -117,6 +118,7 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   plan.speedup = o.speedup;
   plan.state = o.state;
   plan.etcd = o.etcd;
+  plan.adopt = o.adopt;
   // Every agent there is must be able to serve what those that are not there would.
   plan.standbys = o.standbys;
   if (partitions > o.agents) plan.standbys = std::max(o.standbys, partitions - 1);
@@ -267,8 +269,10 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
   plan.user = login_name();
   auto flock = create_deployment(plan, made.value().topology);
   if (flock && made.value().plan.agents > o.agents) {
-    if (const Status written = choose_members(flock.value(), o.agents); !written.ok())
+    if (const Status written = choose_members(flock.value(), o.agents); !written.ok()) {
+      give_up_etcd_name(flock.value());
       flock = written.error();
+    }
   }
   if (!flock) undo_flock_folder(dir);
   return flock;
@@ -357,6 +361,9 @@ void add_up(const Command& root) {
   command.option("--state", o->state, "etcd[s]://HOST:PORT[,...]",
                  "the agents' journals are there; etcds:// with TLS (default: in the flock's "
                  "directory)");
+  command.flag("--adopt", o->adopt,
+               "with --state etcd://HOST:PORT/NAME: go on with the jobs of the flock of that name, "
+               "whose directory is lost, and of which nothing runs any more");
   add_etcd_options(command, o->etcd);
   command.option("--standbys", o->standbys, "K",
                  "agents that take a partition over when its own is gone; with --state etcd "

@@ -20,7 +20,7 @@ struct UpOptions {
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
   std::set<std::string> given;  ///< options that stand on the command line
-  bool no_restart = false, json = false, detach = false;
+  bool no_restart = false, json = false, detach = false, adopt = false;
   double speedup = 1, most_skew_s = 5;
 };
 

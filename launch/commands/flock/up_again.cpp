@@ -57,6 +57,7 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
   differs("--physics", o.physics, flock.physics);
   differs("--speed", speed_text(o.speed), speed_text(flock.speed));
   differs("--speedup", short_number(o.speedup), short_number(flock.speedup));
+  if (o.adopt) wrong = "--adopt, which is for a flock whose directory is lost";
   if (o.state != flock.state)  // with or without the flock's name in etcd
     differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
   differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "nobody" : flock.etcd.user);

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdio>
 #include <map>
+#include <optional>
 #include <set>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/flock/up.h"
 #include "launch/commands/flock/up_again.h"
+#include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/readiness.h"
 #include "launch/deployment/state_dir.h"
@@ -67,6 +69,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
   Preflight preflight(flock, remote);
   HostNeeds needs;
   needs.most_skew_s = o.most_skew_s;
+  std::optional<Deployment> deployed;
   const auto work = [&]() -> Status {
     if (Status s = preflight.look(needs); !s.ok()) return s;
     for (std::size_t i = 0; i < flock.hosts.size(); ++i) {
@@ -79,6 +82,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     plan.addresses = [&](const auto& wanted) { return preflight.addresses(wanted); };
     const auto made = create_deployment(plan, up.topology);
     if (!made) return made.error();
+    deployed = made.value();
     for (const HostLook& look : preflight.looks()) {
       if (!look.other_program.empty()) announce(look.other_program);
     }
@@ -98,6 +102,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
   };
   const Status worked = work();
   if (worked.ok()) return flock;
+  if (deployed) give_up_etcd_name(*deployed);
   preflight.undo();
   return worked.error();
 }
