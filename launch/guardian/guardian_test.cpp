@@ -211,7 +211,8 @@ TEST_CASE("how a part ended is written into the room that was kept for it") {
   const TestFolder folder("room");
   const fs::path room = folder.path / "room", result = folder.path / "result";
   REQUIRE(put_file(room, std::string(8192, '\0')).ok());
-  struct stat kept {}, now {};
+  struct stat kept {
+  }, now{};
   REQUIRE(::stat(room.c_str(), &kept) == 0);
   CHECK(put_file_from(room, result, "it ended").ok());
   REQUIRE(::stat(result.c_str(), &now) == 0);
