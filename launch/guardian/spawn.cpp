@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -73,6 +74,7 @@ pid_t fork_into(int folder) {
   ::setsid();
   if (!inside && spec.cgroup >= 0 && ::write(spec.cgroup, "0", 1) < 0)
     errno = 0;  // then by descent alone
+  if (spec.niceness) (void)::setpriority(PRIO_PROCESS, 0, *spec.niceness);
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(127);  // it died before the line above
   for (int number = 1; number < 65; ++number) ::signal(number, SIG_DFL);

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct SpawnSpec {
   /// Descriptor for the number of an error, an int, for which the machine and not the program or
   /// its user is to blame (blame.h): no memory, no descriptors, no disk. -1: it is not told.
   int report = -1;
+  std::optional<int> niceness;  ///< it takes this on before it becomes the program
   /// Descriptor that it and all that it starts have open, at a number that programs do not use;
   /// -1: none.
   int inherited = -1;
