@@ -46,7 +46,7 @@ bool DiskReserve::refill() {
   const std::optional<Room> room = room_of(fd);
   const std::uint64_t has = size_of(fd);
   const std::uint64_t missing = room ? room->whole - std::min(has, room->whole) : 0;
-  if (room && (short_ || missing > 0)) {
+  if (room) {
     short_ = room->free < missing + room->whole / 2;
     if (!short_ && missing > 0) {
       const int refused = ::posix_fallocate(fd, 0, static_cast<off_t>(room->whole));

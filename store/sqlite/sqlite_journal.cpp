@@ -48,10 +48,7 @@ std::filesystem::path SqliteJournal::reserve_beside(const std::filesystem::path&
   return path.parent_path() / "reserve";
 }
 
-bool SqliteJournal::short_of_room() {
-  DiskReserve& reserve = database_->reserve;
-  return reserve.is_short() && !reserve.refill();
-}
+bool SqliteJournal::short_of_room() { return !database_->reserve.refill(); }
 
 Status SqliteJournal::append(std::span<const Record> records) {
   Database& db = *database_;
