@@ -97,6 +97,58 @@ Status check_run(const JobSpec& spec) {
   return done();
 }
 
+Status check_retries(const JobSpec& spec) {
+  const JobTerms& terms = spec.terms;
+  if (terms.retries > JobTerms::kMostRetries)
+    return wrong_number("retries", terms.retries, "0 to 1000 is right");
+  if (terms.retries > 0 && spec.no_requeue)
+    return wrong("retries", "are asked for, and requeue: no says that it is never started again");
+  if (terms.retries == 0 && terms.retry_after > Duration{0})
+    return wrong("retry_after_s", "is given without retries");
+  return done();
+}
+
+Status check_array(const JobSpec& spec) {
+  const JobTerms& terms = spec.terms;
+  if (!terms.of_array()) {
+    if (terms.tasks == 0 && (terms.at_once == 0 || !spec.array_tasks.empty())) return done();
+    return wrong("at_once", "is of tasks of an array, and this is none");
+  }
+  const bool good = terms.tasks >= 1 && terms.first_task <= terms.task &&
+                    terms.task <= terms.last_task && terms.last_task <= JobTerms::kMostTask;
+  return good ? done() : Status(wrong("array", "has no such task; 0 to 9999999 is right"));
+}
+
+Status check_terms(const JobSpec& spec) {
+  const JobTerms& terms = spec.terms;
+  const std::pair<const char*, Duration> times[] = {{"begin", terms.begin},
+                                                    {"retry_after_s", terms.retry_after},
+                                                    {"time_limit", terms.time_limit},
+                                                    {"signal", terms.signal_before}};
+  for (const auto& [field, time] : times) {
+    if (time < Duration{0} || time > JobTerms::kMostTime)
+      return wrong(field, "is " + std::to_string(seconds(time)) + " s; 0 to ten years is right");
+  }
+  if (terms.after.size() > JobTerms::kMostAfter) {
+    return wrong("after", "names " + std::to_string(terms.after.size()) + " jobs; at most " +
+                              std::to_string(JobTerms::kMostAfter) + " are allowed");
+  }
+  for (std::size_t i = 0; i < terms.after.size(); ++i) {
+    if (terms.after[i].job == spec.id) return wrong("after", "names the job itself");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (terms.after[i].job == terms.after[j].job) return wrong("after", "names a job twice");
+    }
+  }
+  if (terms.signal > JobTerms::kMostSignal)
+    return wrong_number("signal", terms.signal, "1 to 64 is right");
+  if (terms.signal > 0 && terms.time_limit == Duration{0})
+    return wrong("signal", "is sent before a time limit; say time_limit, too");
+  if (terms.signal == 0 && terms.signal_before > Duration{0})
+    return wrong("signal", "is missing, and when it is sent is not");
+  if (Status good = check_retries(spec); !good) return good;
+  return check_array(spec);
+}
+
 Status check_program(const JobSpec& spec, const Limits& limits) {
   std::size_t bytes = 0;
   for (const std::string& word : spec.command) {
@@ -149,6 +201,7 @@ Status check_job(const JobSpec& spec, const Limits& limits) {
   }
   if (spec.duration < Duration::zero()) return wrong("duration", "is below 0 s; 0 means unknown");
   if (Status good = check_run(spec); !good) return good;
+  if (Status good = check_terms(spec); !good) return good;
   return check_program(spec, limits);
 }
 

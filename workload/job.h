@@ -7,6 +7,7 @@
 
 #include "base/ids.h"
 #include "base/time.h"
+#include "workload/job_terms.h"
 #include "workload/run_details.h"
 
 namespace starling {
@@ -33,6 +34,10 @@ struct JobSpec {
   std::vector<std::string> command;      ///< argv; empty: emulated (runs for `duration` on Physics)
   std::vector<std::string> environment;  ///< NAME=value
   RunDetails run;
+  JobTerms terms;
+  /// It stands for an array: each of these becomes a job of its own, a task. Of what is to be
+  /// submitted alone; no home sees it.
+  std::vector<std::uint32_t> array_tasks;
 
   [[nodiscard]] std::uint32_t gpus() const noexcept { return workers * gpus_per_worker; }
   [[nodiscard]] bool elastic() const noexcept { return max_workers > 0; }

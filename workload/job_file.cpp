@@ -11,6 +11,7 @@
 #include "workload/catalogue.h"
 #include "workload/check_job.h"
 #include "workload/directory.h"
+#include "workload/terms_text.h"
 #include "workload/traces/csv.h"
 #include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
@@ -20,11 +21,13 @@ namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{16} << 20U;
 constexpr std::string_view kKeys[] = {
-    "name",       "user",       "queue",           "model",       "command",
-    "duration_s", "workers",    "gpus_per_worker", "min_workers", "max_workers",
-    "cpus",       "memory_gib", "gpu_types",       "priority",    "environment",
-    "directory",  "requeue",    "max_servers",     "server_cpus", "batch",
-    "max_batch",  "copies",     "save_s",          "restore_s"};
+    "name",       "user",       "queue",           "model",         "command",
+    "duration_s", "workers",    "gpus_per_worker", "min_workers",   "max_workers",
+    "cpus",       "memory_gib", "gpu_types",       "priority",      "environment",
+    "directory",  "requeue",    "max_servers",     "server_cpus",   "batch",
+    "max_batch",  "copies",     "save_s",          "restore_s",     "hold",
+    "begin",      "after",      "retries",         "retry_after_s", "time_limit",
+    "signal",     "array"};
 
 // Levenshtein's distance.
 std::size_t distance(std::string_view a, std::string_view b) {
@@ -147,6 +150,51 @@ void read_run_key(const std::string& key, const YAML::Node& node, RunDetails& ru
   if (key == "restore_s") run.restore = seconds_of(node, key);
 }
 
+/// What a text means by `parse`.
+template <class Parse>
+auto meaning_of(const YAML::Node& node, const std::string& key, Parse parse) {
+  auto said = parse(text_of(node, key));
+  if (!said) throw Mistake{node.Mark(), key + ": " + said.error().message};
+  return std::move(said).value();
+}
+
+Duration time_now() {
+  return std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch());
+}
+
+/// A job file names other jobs by their ids.
+std::vector<After> after_of(const YAML::Node& node, const std::string& key) {
+  std::vector<After> all;
+  for (const AfterText& after : meaning_of(node, key, parse_after)) {
+    const auto id = parse_job_id(after.job);
+    if (!id) throw Mistake{node.Mark(), key + ": " + id.error().message};
+    all.push_back({after.how, id.value()});
+  }
+  return all;
+}
+
+void read_terms_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
+  JobTerms& terms = spec.terms;
+  if (key == "hold") terms.hold = yes_of(node, key);
+  if (key == "begin")
+    terms.begin =
+        meaning_of(node, key, [](const auto& text) { return parse_begin(text, time_now()); });
+  if (key == "after") terms.after = after_of(node, key);
+  if (key == "retries")
+    terms.retries = static_cast<std::uint32_t>(whole_of(node, key, 0, JobTerms::kMostRetries));
+  if (key == "retry_after_s") terms.retry_after = seconds_of(node, key);
+  if (key == "time_limit") terms.time_limit = meaning_of(node, key, parse_time);
+  if (key == "signal") {
+    const SignalText said = meaning_of(node, key, parse_signal);
+    terms.signal = said.number, terms.signal_before = said.before;
+  }
+  if (key == "array") {
+    ArrayText said = meaning_of(node, key, parse_array);
+    spec.array_tasks = std::move(said.tasks);
+    terms.at_once = said.at_once;
+  }
+}
+
 void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   constexpr std::int64_t most = 1 << 20;
   const auto count = [&](std::int64_t low) {
@@ -206,6 +254,7 @@ JobSpec read_job(const YAML::Node& node, const Limits& limits) {
       throw Mistake{entry.first.Mark(), "key '" + key + "' is there twice"};
     read_key(key, entry.second, spec);
     read_run_key(key, entry.second, spec.run);
+    read_terms_key(key, entry.second, spec);
   }
   if (spec.command.empty() && !seen.contains("duration_s")) {
     // A quote that is not closed takes the keys after it along, and YAML's reader says nothing.
