@@ -76,6 +76,7 @@ void put_calendar_right(AgentState& s, Instant now) {
     if (job.dated) job.submitted -= behind;
     if (job.first_start != kNever) job.first_start -= behind;
     if (job.waits_since != kNever) job.waits_since -= behind;
+    if (job.not_before != Instant::min()) job.not_before -= behind;
   }
 }
 
@@ -99,7 +100,7 @@ void Step::begin() {
   s.begun = true;
   put_calendar_right(s, now);
   persist(LifeBegan{s.config.incarnation, s.config.epoch});
-  std::vector<const Job*> waiting;
+  std::vector<Job*> waiting;
   std::vector<Job*> running;
   for (auto& [id, job] : s.home.jobs) {
     job.submitted = job.dated ? std::min(job.submitted, now) : now - job.waited;
@@ -134,7 +135,16 @@ void Step::begin() {
   }
   std::sort(waiting.begin(), waiting.end(),
             [](const Job* a, const Job* b) { return a->order < b->order; });
-  for (const Job* job : waiting) s.home.enter_waiting(*job, false);
+  for (Job* job : running) enter_array(*job);
+  for (Job* job : waiting) {
+    if (!job->spec->terms.any() && job->failures == 0 && !job->held) {
+      s.home.enter_waiting(*job, false);
+      continue;
+    }
+    job->back =
+        JobReason::dependency;  // looked at in this step, once it is known whether to decide
+    s.home.set_timer(job->spec->id, *job, now);
+  }
   resume_runs(std::move(running));
   for (auto& [attempt, share] : s.owner.shares) {
     if (planted(Bug::successor_relaunches)) launch(attempt, share);

@@ -112,6 +112,7 @@ void HomeStep::ask_offerers() {
 void HomeStep::on(NodeId from, const JobState& state) {
   Remembered& past = s.home.remembered;
   if (!is_agent(from)) return;
+  heard_of_other(agent_of(from), state);
   const auto asked = past.settling.find(state.job);
   if (asked == past.settling.end()) return;
   const bool over =

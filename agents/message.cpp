@@ -56,6 +56,47 @@ const char* name_of(JobPhase phase) noexcept {
   return "unknown";
 }
 
+const char* name_of(JobReason reason) noexcept {
+  switch (reason) {
+    case JobReason::none:
+      return "none";
+    case JobReason::held:
+      return "held";
+    case JobReason::begin:
+      return "begin";
+    case JobReason::dependency:
+      return "dependency";
+    case JobReason::retry:
+      return "retry";
+    case JobReason::array_limit:
+      return "array limit";
+    case JobReason::dependency_never:
+      return "dependency never satisfied";
+  }
+  return "unknown";
+}
+
+const char* state_name(const JobState& state) noexcept {
+  if (state.phase == JobPhase::failed && state.exit.timed_out) return "timeout";
+  if (state.phase == JobPhase::waiting && state.reason == JobReason::held) return "held";
+  return name_of(state.phase);
+}
+
+const char* name_of(JobChange change) noexcept {
+  switch (change) {
+    case JobChange::unknown:
+      return "unknown";
+    case JobChange::hold:
+      return "hold";
+    case JobChange::release:
+      return "release";
+    case JobChange::requeue:
+    case JobChange::requeue_hold:
+      return "requeue";
+  }
+  return "unknown";
+}
+
 std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec) {
   auto ask = std::make_shared<JobAsk>();
   ask->name = spec.name, ask->user = spec.user, ask->queue = spec.queue;
@@ -71,6 +112,7 @@ std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec) {
   ask->memory_gib_per_worker = spec.memory_gib_per_worker;
   ask->priority = spec.priority;
   ask->run = spec.run;
+  ask->terms = spec.terms;
   if (spec.elastic()) ask->min_workers = spec.min_workers, ask->max_workers = spec.max_workers;
   return ask;
 }
@@ -79,6 +121,7 @@ std::size_t bytes_of(const JobAsk& ask) noexcept {
   std::size_t bytes =
       64 + ask.name.size() + ask.user.size() + ask.queue.size() + ask.command.size();
   for (const std::string& type : ask.gpu_types) bytes += type.size() + 8;
+  if (ask.terms.any()) bytes += 128 + sizeof(After) * ask.terms.after.size();
   return bytes;
 }
 
@@ -105,7 +148,7 @@ const char* name_of(const Message& message) noexcept {
       "Progress",       "InventoryRequest", "Inventory",   "Fenced",
       "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
       "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage",
-      "Digests"};
+      "Digests",        "ChangeJob"};
   static_assert(kNames.size() == std::variant_size_v<MessageKinds>);
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }
@@ -115,6 +158,9 @@ std::uint16_t least_protocol_of(const Message& message) noexcept {
   const auto* launch = std::get_if<Launch>(&message);
   const bool otherwise = (commit != nullptr && !commit->allocation.as_asked()) ||
                          (launch != nullptr && !launch->allocation.as_asked());
+  if (const auto* submit = std::get_if<Submit>(&message);
+      submit != nullptr && submit->forwards == 0 && submit->spec.terms.delays())
+    return kTermsProtocol;
   return otherwise ? kAllocationProtocol : protocol_of(message.index());
 }
 

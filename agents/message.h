@@ -31,7 +31,7 @@ namespace starling {
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
 // every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says
 // what came with which.
-constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 5;
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 6;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
@@ -59,6 +59,7 @@ struct ExitStatus {
   std::int32_t code = 0;       ///< exit code, or -signal
   bool lost = false;           ///< the host died with it
   std::string log_tail;        ///< its last output lines, at most Limits::log_tail_bytes
+  bool timed_out = false;      ///< stopped at its job's time limit
   friend bool operator==(const ExitStatus&, const ExitStatus&) = default;
 };
 
@@ -103,10 +104,11 @@ enum class JobPhase : std::uint8_t {
 }
 
 /// From a client, or from a home that gives the job away (then `client` and all behind it are set). `begun`: from its
-/// acceptance to its first start; below zero: it has not run. `requeued`: as in JobState.
+/// acceptance to its first start; below zero: it has not run. `requeued`: as in JobState. What comes from a home waits for
+/// nothing any more that delays it (JobTerms::delays); `failures`: of its attempts.
 struct Submit {
   JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0;
-  std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1}, requeued{0};
+  std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1}, requeued{0}; std::uint32_t failures = 0;
 };
 struct Accepted { JobId job; AgentId home; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
@@ -123,12 +125,25 @@ struct JobAsk {
   std::int32_t priority = 0;
   std::uint32_t min_workers = 0, max_workers = 0;  ///< 0: not elastic, or said by an older version
   RunDetails run = {};  ///< since protocol 5
+  JobTerms terms = {};  ///< since protocol 6
   static constexpr std::size_t kMostCommand = 256;
   friend bool operator==(const JobAsk&, const JobAsk&) = default;
 };
 [[nodiscard]] std::shared_ptr<const JobAsk> ask_of(const JobSpec& spec);
 /// That it takes in a record or a frame, about.
 [[nodiscard]] std::size_t bytes_of(const JobAsk& ask) noexcept;
+
+/// Why a job that waits is not up for decision, or why one never ran.
+enum class JobReason : std::uint8_t {
+  none = 0,
+  held,              ///< until it is released
+  begin,             ///< its time has not come
+  dependency,        ///< another job has not ended yet
+  retry,             ///< it has failed, and is tried again after a pause
+  array_limit,       ///< as many tasks of its array run as may
+  dependency_never,  ///< over: another job has ended otherwise than it was to
+};
+[[nodiscard]] const char* name_of(JobReason reason) noexcept;
 
 /// Answer to Query, and told unasked to the submitting client at every change of phase.
 struct JobState {
@@ -146,7 +161,13 @@ struct JobState {
   Epoch attempt_epoch{}; std::uint64_t attempt_number = 0;  ///< of the running or last attempt; 0: there was none
   Duration requeued{0};    ///< it has waited for so long after its first start, between attempts
   Allocation allocation = {};  ///< of the running or last attempt
+  // Since protocol 6.
+  JobReason reason = JobReason::none;
+  std::uint32_t failures = 0;  ///< attempts that failed and were followed by another; then `exit` is that of the last
+  Duration until{0};           ///< with `begin` and `retry`: so long yet
 };
+/// What the state is called: phase, or what else there is to say: "held", "timeout", ...
+[[nodiscard]] const char* state_name(const JobState& state) noexcept;
 struct Explain { JobId job; };
 struct Explanation { JobId job; std::vector<std::string> lines; };  ///< why it waits, for people
 struct ListJobs { JobId after; std::uint32_t limit = 100; };        ///< ids above `after`, ascending
@@ -307,13 +328,26 @@ struct Digests {
   static constexpr std::size_t kMost = 64;
 };
 
+// --- Since protocol 6 ------------------------------------------------------------------------------
+enum class JobChange : std::uint8_t {
+  unknown = 0,
+  hold,          ///< it does not start before it is released
+  release,       ///< and now it may, as far as its user goes
+  requeue,       ///< stop the attempt, and wait again
+  requeue_hold,  ///< the same, held
+};
+[[nodiscard]] const char* name_of(JobChange change) noexcept;
+/// From a client to the home: answered with JobState once it is durable, or with Rejected. A requeue is of the attempt
+/// that it names, so a repeat stops no later one.
+struct ChangeJob { JobId job; JobChange change = JobChange::unknown; Epoch attempt_epoch{}; std::uint64_t attempt_number = 0; };
+
 using MessageKinds = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
     InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState,
-    ReadOutput, OutputPage, Digests>;
+    ReadOutput, OutputPage, Digests, ChangeJob>;
 /// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
 struct Message : MessageKinds {
   using MessageKinds::MessageKinds;
@@ -329,11 +363,12 @@ struct Message : MessageKinds {
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
 /// The version of the protocol that a kind, an index into Message, came with.
 [[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
-  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52;
+  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52, kFirstOfSix = 53;
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, MessageKinds>, ProbeFor>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, MessageKinds>, ReadOutput>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, MessageKinds>, Digests>);
-  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : 4;
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfSix, MessageKinds>, ChangeJob>);
+  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : kind < kFirstOfSix ? 4 : 6;
 }
 /// The oldest version in which the message may be said at all: a node that leaves out that a job is to run otherwise
 /// than it asks makes it run wrongly.
@@ -342,6 +377,8 @@ struct Message : MessageKinds {
 constexpr std::uint16_t kAllocationProtocol = 4;
 /// Since when claims say how urgent they are.
 constexpr std::uint16_t kClaimPriorityProtocol = 5;
+/// Since when jobs have terms that delay them.
+constexpr std::uint16_t kTermsProtocol = 6;
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;

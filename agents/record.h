@@ -42,11 +42,18 @@ enum class AfterDrain : std::uint8_t {
   retry,    ///< something went wrong that is not the job's fault: it waits, after a while
   restart,  ///< at `restart_at`
   cancel,
-  fail
+  fail,
+  again,   ///< the job has failed, and is tried again after a pause
+  requeue  ///< somebody asked for it: it waits
 };
 struct AttemptPlan {
   AttemptId attempt; AfterDrain after = AfterDrain::wait; Placement restart_at; ExitStatus exit;
   Allocation restart_as = {};
+};
+/// What a job waits for beside GPUs, where that is not as it was submitted. `met`: bit i: its i-th After has come true;
+/// `not_before`: a calendar's, -1 ns: at any time; `last`: how the last attempt that failed ended.
+struct JobStanding {
+  JobId job; bool held = false; std::uint64_t met = 0; std::uint32_t failures = 0; Duration not_before{-1}; ExitStatus last;
 };
 struct JobEnded { JobId job; JobState state; };                           ///< terminal, never changed
 // Owner
@@ -92,7 +99,7 @@ using RecordKinds =
                  ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
                  TombstoneServed, TombstonesDropped, ServerDrained, DrainVersion, ProcessWanted,
                  TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
-                 ProcessStopping, JobsCounted>;
+                 ProcessStopping, JobsCounted, JobStanding>;
 /// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
 struct Record : RecordKinds {
   using RecordKinds::RecordKinds;

@@ -53,10 +53,11 @@ enum class Bug : std::uint8_t {
   old_key_heard,                ///< a key that was exchanged still is its node's
   launched_as_asked,            ///< an executor is not told how an attempt is to run
   hold_on_full_gpu,             ///< a gang may hold a GPU that is full
-  memory_stops_agent  ///< what a policy has learned, and no version can read, ends its agent
+  memory_stops_agent,  ///< what a policy has learned, and no version can read, ends its agent
+  dependency_ignored   ///< a job starts before those that it waits for have ended
 };
 
-inline constexpr std::array<std::string_view, 43> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 44> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -98,7 +99,8 @@ inline constexpr std::array<std::string_view, 43> kBugNames = {"executor_ignores
                                                                "old_key_heard",
                                                                "launched_as_asked",
                                                                "hold_on_full_gpu",
-                                                               "memory_stops_agent"};
+                                                               "memory_stops_agent",
+                                                               "dependency_ignored"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

@@ -28,7 +28,7 @@ class Writer {
   void operator()(T& v) {
     if constexpr (std::is_same_v<T, bool>) {
       varint(v ? 1 : 0);
-    } else if constexpr (std::is_same_v<T, JobPhase> || std::is_same_v<T, AfterDrain>) {
+    } else if constexpr (std::is_enum_v<T>) {
       varint(static_cast<std::uint64_t>(v));
     } else if constexpr (std::is_same_v<T, double>) {
       varint(std::bit_cast<std::uint64_t>(v));
@@ -78,7 +78,12 @@ class Reader {
     } else if constexpr (std::is_same_v<T, JobPhase>) {
       v = static_cast<JobPhase>(below(static_cast<std::uint64_t>(JobPhase::moved) + 1));
     } else if constexpr (std::is_same_v<T, AfterDrain>) {
-      v = static_cast<AfterDrain>(below(static_cast<std::uint64_t>(AfterDrain::fail) + 1));
+      v = static_cast<AfterDrain>(below(static_cast<std::uint64_t>(AfterDrain::requeue) + 1));
+    } else if constexpr (std::is_same_v<T, After::How>) {
+      v = static_cast<After::How>(below(static_cast<std::uint64_t>(After::How::not_ok) + 1));
+    } else if constexpr (std::is_same_v<T, JobReason>) {
+      v = static_cast<JobReason>(
+          below(static_cast<std::uint64_t>(JobReason::dependency_never) + 1));
     } else if constexpr (std::is_same_v<T, double>) {
       v = std::bit_cast<double>(varint());
     } else if constexpr (std::is_same_v<T, Duration>) {

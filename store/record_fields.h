@@ -41,6 +41,16 @@ void fields(Io& io, RunDetails& v) {
   io(v.save), io(v.restore);
 }
 template <class Io>
+void fields(Io& io, After& v) {
+  io(v.how), io(v.job);
+}
+template <class Io>
+void fields(Io& io, JobTerms& v) {
+  io(v.hold), io(v.begin), io(v.after), io(v.retries), io(v.retry_after);
+  io(v.time_limit), io(v.signal), io(v.signal_before);
+  io(v.array), io(v.task), io(v.tasks), io(v.first_task), io(v.last_task), io(v.at_once);
+}
+template <class Io>
 void fields(Io& io, JobSpec& v) {
   io(v.id), io(v.name), io(v.user), io(v.queue), io(v.model);
   io(v.workers), io(v.gpus_per_worker), io(v.min_workers), io(v.max_workers);
@@ -154,6 +164,10 @@ void fields(Io& io, JobsCounted& v) {
   io(v.accepted), io(v.finished), io(v.failed), io(v.cancelled);
 }
 template <class Io>
+void fields(Io& io, JobStanding& v) {
+  io(v.job), io(v.held), io(v.met), io(v.failures), io(v.not_before), io(v.last);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }
@@ -209,6 +223,9 @@ inline bool says_something(bool v) { return v; }
 inline bool says_something(Duration v) { return v != Duration{0}; }
 inline bool says_something(const Allocation& v) { return !v.as_asked(); }
 inline bool says_something(const RunDetails& v) { return v.any(); }
+inline bool says_something(const JobTerms& v) { return v.any(); }
+inline bool says_something(std::uint32_t v) { return v != 0; }
+inline bool says_something(JobReason v) { return v != JobReason::none; }
 
 /// The last ones of a record: written up to the last that says something.
 template <class Io, class... Fields>
@@ -232,12 +249,14 @@ void last_fields(Io& io, Fields&... last) {
 
 inline bool has_more(const JobAccepted& v) {
   return v.submit.attempts > 0 || v.submit.preemptions > 0 || v.submit.begun >= Duration{0} ||
-         v.submit.spec.no_requeue || v.submit.spec.as_user || v.submit.spec.run.any();
+         v.submit.spec.no_requeue || v.submit.spec.as_user || v.submit.spec.run.any() ||
+         v.submit.spec.terms.any() || v.submit.failures > 0;
 }
 template <class Io>
 void more_fields(Io& io, JobAccepted& v) {
   io(v.submit.attempts), io(v.submit.preemptions), io(v.submit.begun);
-  last_fields(io, v.submit.spec.no_requeue, v.submit.spec.as_user, v.submit.spec.run);
+  last_fields(io, v.submit.spec.no_requeue, v.submit.spec.as_user, v.submit.spec.run,
+              v.submit.spec.terms, v.submit.failures);
 }
 
 inline bool has_more(const AttemptStarting& v) { return !v.allocation.as_asked(); }
@@ -246,27 +265,42 @@ void more_fields(Io& io, AttemptStarting& v) {
   last_fields(io, v.allocation);
 }
 
-inline bool has_more(const AttemptPlan& v) { return !v.restart_as.as_asked(); }
+inline bool has_more(const AttemptPlan& v) { return !v.restart_as.as_asked() || v.exit.timed_out; }
 template <class Io>
 void more_fields(Io& io, AttemptPlan& v) {
-  last_fields(io, v.restart_as);
+  last_fields(io, v.restart_as, v.exit.timed_out);
 }
 
 // An owner that begins a new life may still have to launch it; no_requeue is for its home alone.
 inline bool has_more(const ShareCommitted& v) {
-  return v.commit.spec.as_user || !v.commit.allocation.as_asked() || v.commit.spec.run.any();
+  return v.commit.spec.as_user || !v.commit.allocation.as_asked() || v.commit.spec.run.any() ||
+         v.commit.spec.terms.any();
 }
 template <class Io>
 void more_fields(Io& io, ShareCommitted& v) {
-  last_fields(io, v.commit.spec.as_user, v.commit.allocation, v.commit.spec.run);
+  last_fields(io, v.commit.spec.as_user, v.commit.allocation, v.commit.spec.run,
+              v.commit.spec.terms);
 }
 
 inline bool has_more(const ProcessLaunching& v) {
-  return v.launch.spec.as_user || !v.launch.allocation.as_asked() || v.launch.spec.run.any();
+  return v.launch.spec.as_user || !v.launch.allocation.as_asked() || v.launch.spec.run.any() ||
+         v.launch.spec.terms.any();
 }
 template <class Io>
 void more_fields(Io& io, ProcessLaunching& v) {
-  last_fields(io, v.launch.spec.as_user, v.launch.allocation, v.launch.spec.run);
+  last_fields(io, v.launch.spec.as_user, v.launch.allocation, v.launch.spec.run,
+              v.launch.spec.terms);
+}
+
+inline bool has_more(const ProcessStopping& v) { return v.exit.timed_out; }
+template <class Io>
+void more_fields(Io& io, ProcessStopping& v) {
+  last_fields(io, v.exit.timed_out);
+}
+inline bool has_more(const ProcessExited& v) { return v.exit.timed_out; }
+template <class Io>
+void more_fields(Io& io, ProcessExited& v) {
+  last_fields(io, v.exit.timed_out);
 }
 
 inline bool has_more(const JobPast& v) {
@@ -283,7 +317,8 @@ void more_fields(Io& io, JobEnded& v) {
   JobAsk ask = v.state.ask == nullptr ? JobAsk{} : *v.state.ask;
   io(ask), io(v.state.submitted), io(v.state.begun);
   io(v.state.attempt_epoch), io(v.state.attempt_number);
-  last_fields(io, v.state.requeued, v.state.allocation, ask.run);
+  last_fields(io, v.state.requeued, v.state.allocation, ask.run, ask.terms, v.state.exit.timed_out,
+              v.state.reason, v.state.failures);
   if constexpr (Io::reads) v.state.ask = std::make_shared<const JobAsk>(std::move(ask));
 }
 

@@ -68,7 +68,8 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           OffersOwed{{spec.id}},
           OffersSettled{{spec.id}},
           ProcessStopping{attempt, exit},
-          JobsCounted{1ULL << 40U, n, 2, 3}};
+          JobsCounted{1ULL << 40U, n, 2, 3},
+          JobStanding{spec.id, true, 1ULL << 40U, 4, Duration(14), exit}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

@@ -28,11 +28,7 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
   } else if (const auto* exit = std::get_if<Exit>(&event)) {
     step.exited(*exit);
   } else if (const auto* progress = std::get_if<Progress>(&event)) {
-    const auto run = state_->runs.find(progress->attempt);
-    if (run != state_->runs.end()) {
-      run->second.progress = *progress;
-      run->second.measured = true;
-    }
+    step.measured(*progress);
     return;  // the beat comes with Tick, when all have been measured
   } else if (const auto* sick = std::get_if<SickGpus>(&event)) {
     step.saw(*sick);
@@ -41,7 +37,8 @@ void Executor::step(Instant now, const ExecutorEvent& event, ExecutorOutput& out
 }
 
 Instant Executor::next_deadline() const noexcept {
-  return std::min({state_->hello, state_->beat, state_->report, state_->resends.next()});
+  return std::min(
+      {state_->hello, state_->beat, state_->report, state_->resends.next(), state_->limits.next()});
 }
 
 const ExecutorConfig& Executor::config() const noexcept { return state_->config; }

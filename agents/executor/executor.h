@@ -60,6 +60,8 @@ class Launcher {
   /// All parts of the attempt may live until `until`, earlier or later than what was said before. Cheap; what is not
   /// known or is being stopped is left alone.
   virtual void renew(AttemptId attempt, Instant until) = 0;
+  /// All processes of the attempt get this signal, where there are real ones.
+  virtual void signal(AttemptId, std::uint32_t /*number*/) {}
   /// What ran under an earlier life of the executor, told once before anything else. What still runs goes on, with the
   /// deadline that it had; what has ended meanwhile, or was not kept alive, comes out of reap(). Default: all of it was
   /// kept.
@@ -89,8 +91,9 @@ class Launcher {
 // clang-format off
 struct StopSpec { AttemptId attempt; Duration grace{0}; };
 struct RenewSpec { AttemptId attempt; Instant until; };
+struct SignalSpec { AttemptId attempt; std::uint32_t number = 0; };
 // clang-format on
-using RunCommand = std::variant<LaunchSpec, StopSpec, RenewSpec>;
+using RunCommand = std::variant<LaunchSpec, StopSpec, RenewSpec, SignalSpec>;
 /// Progress: what the Launcher measured.
 using ExecutorEvent = std::variant<Tick, Received, Exit, Progress, SickGpus>;
 struct ExecutorOutput : Output {

@@ -30,7 +30,9 @@ void ExecutorStep::begin() {
   out.persist.push_back(LifeBegan{s.config.incarnation, s.epoch});
   if (s.config.topology != 0) out.persist.push_back(TopologyRead{s.config.topology});
   for (auto& [attempt, run] : s.runs) {
-    run.since = now;
+    run.since = run.began = now;
+    run.recovered = true;
+    watch_limit(attempt, run);
     if (run.phase == Run::Phase::stopping) {
       STARLING_MARK("executor: a life begins with what is being stopped");
       out.run.push_back(StopSpec{attempt, s.config.timers.kill_grace});
@@ -196,6 +198,8 @@ void ExecutorStep::tick() {
   }
   while (const std::optional<AttemptId> attempt = s.resends.due(now))
     tell_exited(s.runs.at(*attempt));
+  while (const std::optional<AttemptId> attempt = s.limits.due(now))
+    at_limit(*attempt, s.runs.at(*attempt));
   if (later(s.sweep, kSweep) <= now) sweep();
   if (s.beat <= now) beat();
   if (s.report <= now) {

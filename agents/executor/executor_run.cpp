@@ -119,7 +119,8 @@ void ExecutorStep::on(const Launch& launch) {
     part.grace = s.config.timers.kill_grace;
     out.run.push_back(std::move(part));
   }
-  s.runs.emplace(launch.attempt, std::move(run));
+  run.began = now;
+  watch_limit(launch.attempt, s.runs.emplace(launch.attempt, std::move(run)).first->second);
   tell(LaunchResult{launch.attempt, true, {}});
 }
 

@@ -67,6 +67,7 @@ void ExecutorState::forget(AttemptId attempt, Duration served, Instant now) {
       mark(run->second.launch.here, false);
     }
     resends.move(attempt, run->second.resend, kNever);
+    limits.move(attempt, run->second.limit, kNever);
     runs.erase(run);
   }
   if (!planted(Bug::executor_without_tombstones)) forgotten.add(attempt, {served, now, true});

@@ -41,6 +41,10 @@ struct Run {
   Duration served{0};  ///< once exited: the least of its parts, that is what a restart can count on
   Duration backoff{0};
   Instant resend = kNever;  ///< of Exited
+  Instant began;            ///< for its time limit: its Launch or, of an earlier life, as measured
+  bool recovered = false;   ///< of an earlier life
+  bool warned = false;      ///< JobTerms::signal was sent, in this life
+  Instant limit = kNever;   ///< when to look at its time limit
   Instant since;            ///< wanted: by its Launch, or found by this life
   Instant confirmed_at;     ///< by its home, as the owner relays it: then token > 0
   std::uint64_t token = 0;  ///< of the newest confirmation
@@ -87,6 +91,7 @@ struct ExecutorState {
   bool health_seen = true;        ///< the owner has the newest
   std::uint16_t owner_speaks = kOldestProtocol;
   TimerQueue<AttemptId> resends;      ///< Exited that wait for their acknowledgement
+  TimerQueue<AttemptId> limits;       ///< of what runs and has a time limit
   std::vector<std::uint8_t> tenants;  ///< attempts on each GPU, from gpus.first
   std::uint64_t refused_frames = 0;   ///< from a node that has no say here
 

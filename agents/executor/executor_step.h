@@ -32,6 +32,11 @@ struct ExecutorStep {
   void forget(AttemptId attempt, Duration served);
   void tell_exited(Run& run);
 
+  // time_limit.cpp: how long an attempt may run
+  void watch_limit(AttemptId attempt, Run& run);
+  void at_limit(AttemptId attempt, Run& run);
+  void measured(const Progress& progress);
+
   // executor_owner.cpp: who still wants that, and time.
   void begin();
   void tick();

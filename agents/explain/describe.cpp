@@ -68,6 +68,8 @@ void add_job(Text& text, const JobId& id, const Job& job) {
   text << "job" << id << *job.spec << "order" << job.order << "client" << job.client.value
        << durable_stage(job.stage()) << "served" << job.served << "forwards" << job.forwards
        << "lost" << job.lost_attempts << "offered" << job.offered;
+  if (job.held || job.failures > 0) text << "held" << (job.held ? 1U : 0U) << job.failures;
+  if (job.forwards == 0 && job.met != 0) text << "met" << job.met;
   if (const Job::Run* run = job.run()) {
     text << "attempt" << run->attempt.id << gang_of(run->attempt) << run->attempt.allocation;
     if (const auto& drain = run->drain) {

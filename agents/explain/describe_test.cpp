@@ -195,9 +195,14 @@ struct RecordWords {
     return "JobPast " + job_text(r.job) + (r.first_start < Duration{0} ? ", new" : ", started");
   }
   std::string operator()(const AttemptPlan& r) const {
-    constexpr const char* kThen[] = {"wait", "try again", "restart", "cancel", "fail"};
+    constexpr const char* kThen[] = {"wait", "try again", "restart", "cancel",
+                                     "fail", "retry it",  "requeue"};
     return "AttemptPlan " + attempt_text(r.attempt) + ", then " +
            kThen[static_cast<std::size_t>(r.after)];
+  }
+  std::string operator()(const JobStanding& r) const {
+    return "JobStanding " + to_string(r.job) + (r.held ? ", held" : "") + ", " +
+           std::to_string(r.failures) + " failures";
   }
   std::string operator()(const TombstoneServed& r) const {
     return "TombstoneServed " + attempt_text(r.attempt) + ", " + text_of(r.served);

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "agents/exit_code.h"
+#include "agents/explain/explain_back.h"
 #include "agents/explain/explain_queue.h"
 #include "agents/explain/explain_silence.h"
 #include "agents/explain/means.h"
@@ -59,6 +60,10 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
+  if (job.back != JobReason::none) {
+    for (std::string& line : explain_back(s, job)) lines.push_back(std::move(line));
+    return;
+  }
   lines.push_back("waits at agent " + std::to_string(s.config.me.value) + " (order " +
                   std::to_string(job.order) + ", one of " + std::to_string(s.home.waiting_jobs()) +
                   " waiting" + explain_priority(s, job) + ")");
@@ -120,14 +125,20 @@ void explain_shares(const Job& job, std::vector<std::string>& lines) {
 }  // namespace
 
 std::vector<std::string> explain_ended(const JobState& over) {
-  std::string line = std::string(name_of(over.phase)) + " after " + seconds_text(over.elapsed);
+  std::string line = std::string(state_name(over)) + " after " + seconds_text(over.elapsed);
   if (over.requeued > Duration{0})
     line += ", after waiting for " + seconds_text(over.queued + over.requeued) + " in all";
-  if (has_exit_code(over)) {
+  if (over.reason == JobReason::dependency_never) {
+    line += ", never run: " + over.exit.log_tail;
+  } else if (over.exit.timed_out) {
+    line += ", stopped at its time limit";
+  } else if (has_exit_code(over)) {
     line += ", exit code " + std::to_string(over.exit.code);
   } else if (over.phase == JobPhase::failed) {
     line += ", without an exit code of its own";
   }
+  if (over.failures > 0)
+    line += "; " + counted(over.failures, "attempt", "attempts") + " before that failed, too";
   return {std::move(line)};
 }
 
@@ -158,6 +169,13 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
   const Job& job = known->second;
   if (const std::string run = run_details_text(job.spec->run); !run.empty())
     lines.push_back("says how else it may run: " + run);
+  if (const std::string terms = terms_text(job.spec->terms); !terms.empty())
+    lines.push_back("says when it may run: " + terms);
+  if (job.failures > 0) {
+    lines.push_back("has failed " + counted(job.failures, "time", "times") +
+                    ", last with exit code " + std::to_string(job.failure.code) + "; " +
+                    counted(job.spec->terms.retries, "retry", "retries") + " in all");
+  }
   switch (job.stage()) {
     case Stage::waiting:
       explain_waiting(s, job, lines);

@@ -20,6 +20,12 @@ std::uint32_t first_count(AgentId agent) {
   return place;
 }
 
+/// What follows on an attempt that failed by itself.
+AfterDrain after_failure(const Job& job, const ExitStatus& exit) {
+  const bool again = job.failures < job.spec->terms.retries && !exit.timed_out;
+  return again ? AfterDrain::again : AfterDrain::fail;
+}
+
 }  // namespace
 
 /// A job that moves has homes that may be in the same life and epoch, and may have opened as many
@@ -198,6 +204,14 @@ void HomeStep::drained(Job& job) {
   s.home.leave_running(job);
   s.home.set_timer(job.spec->id, job, kNever);
   if (failed) ++job.failed_rounds, ++job.lost_attempts;
+  if (after == AfterDrain::again) {
+    STARLING_MARK("agent: a job that failed is tried again");
+    ++job.failures;
+    job.failure = std::move(run.exit);
+    job.not_before = later(now, job.spec->terms.pause_after(job.failures));
+    job.trouble = "it failed with exit code " + std::to_string(job.failure.code);
+    persist(s.standing_of(job));
+  }
   if (job.first_start != kNever && s.config.calendar) {
     job.waits_since = now;
     persist(s.past_of(job));
@@ -250,7 +264,7 @@ void HomeStep::on_home(NodeId from, const Exited& exited) {
   if (run.drain) return;  // its Release is on the way
   if (exited.exit.lost || exited.exit.code != 0) {
     run.exit = exited.exit;
-    if (!exited.exit.lost) return drain(*job, AfterDrain::fail);
+    if (!exited.exit.lost) return drain(*job, after_failure(*job, exited.exit));
     job->trouble =
         "partition " + std::to_string(exited.partition.value) + " lost it: " + exited.exit.log_tail;
     return drain(*job, AfterDrain::retry);

@@ -20,6 +20,7 @@ bool HomeStep::offer_job(Job& job, AgentId to) {
   STARLING_MARK("agent: offer_job");
   if (to.value >= s.flock.peers.size() || to == me()) return false;
   if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
+  if (job.spec->terms.at_once > 0) return false;  // who counts its array is this home
   job.offered.push_back(to);
   persist(JobOffered{job.spec->id, to});
   s.home.leave_waiting(job);
@@ -37,7 +38,7 @@ void HomeStep::send_offer(Job& job) {
   const Duration begun = job.first_start == kNever ? Duration{-1} : job.first_start - job.submitted;
   tell(std::get<Job::Offered>(job.doing).to,
        Submit{*job.spec, job.client, now - job.submitted, job.served, job.forwards + 1,
-              job.attempts, job.preemptions, begun, job.requeued_by(now)});
+              job.attempts, job.preemptions, begun, job.requeued_by(now), job.failures});
   s.home.set_timer(job.spec->id, job, retry_at(job.backoff));
 }
 
@@ -49,6 +50,7 @@ void HomeStep::moved_on(Job& job) {
   ++s.counters.forwards;
   s.home.depart(job, JobFate::moved, now);
   s.home.set_timer(id, job, kNever);
+  leave_others(job);
   s.home.remembered.moved[id] = Moved{to, job.forwards + 1, std::move(job.offered)};
   s.home.jobs.erase(id);
   s.home.remembered.add_moved(id, s.config.limits);

@@ -51,6 +51,12 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
   state.begun = job.first_start != kNever;
   state.attempt_epoch = job.last.home_epoch;
   state.attempt_number = job.last.number;
+  state.failures = job.failures;
+  if (job.failures > 0) state.exit = job.failure;
+  if (job.stage() == Stage::waiting) state.reason = job.back;
+  if (state.reason == JobReason::begin) state.until = begins_at(job) - now;
+  if (state.reason == JobReason::retry) state.until = job.not_before - now;
+  state.until = std::max(state.until, Duration{0});
   return state;
 }
 
@@ -73,9 +79,10 @@ void HomeStep::on(NodeId from, const Submit& submit) {
   STARLING_MARK("agent: Submit");
   const JobId id = submit.spec.id;
   const bool forwarded = is_agent(from);
-  if (!forwarded && (submit.forwards > 0 || submit.waited > Duration{0} ||
-                     submit.served > Duration{0} || submit.attempts > 0 || submit.preemptions > 0 ||
-                     submit.begun >= Duration{0} || submit.requeued > Duration{0})) {
+  if (!forwarded &&
+      (submit.forwards > 0 || submit.waited > Duration{0} || submit.served > Duration{0} ||
+       submit.attempts > 0 || submit.preemptions > 0 || submit.begun >= Duration{0} ||
+       submit.requeued > Duration{0} || submit.failures > 0)) {
     // Only a home can say that a job has come on from another one; believing a client here would
     // run a job that was given away a second time.
     return on(from, Submit{submit.spec, from});
@@ -178,6 +185,9 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
     if (s.config.calendar) job.waits_since = now;
   }
   job.offered = std::move(offered);
+  job.held = submit.forwards == 0 && submit.spec.terms.hold;
+  job.met = submit.forwards == 0 ? 0 : ~std::uint64_t{0};
+  job.failures = submit.failures;
   Submit record = submit;
   record.client = client;
   if (!planted(Bug::accepted_before_journal)) {
@@ -185,8 +195,7 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
   }
   if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
-  s.home.enter_waiting(job, false);
-  change(TriggerKind::arrival);
+  if (queue(job, false) && job.back == JobReason::none) change(TriggerKind::arrival);
 }
 
 /// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
@@ -312,6 +321,8 @@ void HomeStep::end(Job& job, JobPhase phase, ExitStatus exit) {
   JobState state = full_state_of(s, job, now);
   state.phase = phase;
   state.exit = std::move(exit);
+  state.reason = job.reason;
+  state.until = Duration{0};
   persist(JobEnded{id, state});
   s.home.depart(job, fate_of(phase), now);
   if (job.client.value != 0) send(job.client, state);
@@ -322,6 +333,7 @@ void HomeStep::end(Job& job, JobPhase phase, ExitStatus exit) {
     s.home.leave_waiting(job);
   }
   s.home.set_timer(id, job, kNever);
+  leave_others(job);
   s.home.jobs.erase(id);
   s.home.remembered.add_ended(std::move(state), s.config.limits);
   change(TriggerKind::departure);
@@ -339,8 +351,10 @@ void HomeStep::wait_again(Job& job, bool after_backoff) {
                     std::to_string(job.failed_rounds) + " failed rounds: " + job.trouble});
   }
   s.home.leave_waiting(job);
-  s.home.enter_waiting(job, after_backoff);
-  if (after_backoff) {
+  if (!queue(job, after_backoff)) return;
+  if (job.back != JobReason::none) {
+    // Its timer is set.
+  } else if (after_backoff) {
     // Starts that come to nothing again and again must not keep machines busy.
     const std::uint32_t doublings = std::min(job.lost_attempts, kMostDoublings);
     job.backoff = std::max(job.backoff, s.config.timers.retry_min * (1U << doublings) / 2);

@@ -6,6 +6,7 @@
 #include <map>
 #include <vector>
 
+#include "agents/home/other_jobs.h"
 #include "agents/home/passing.h"
 #include "agents/home/remembered.h"
 #include "agents/home/running_views.h"
@@ -23,11 +24,14 @@ struct HomeState {
   std::map<JobId, Job> jobs;
   TimerQueue<JobId> timers;
   Remembered remembered;
-  std::uint64_t arrivals = 0;         ///< so far, all lives: the next job's order
-  std::uint32_t attempts_opened = 0;  ///< in this life
-  std::uint32_t running_jobs = 0;     ///< starting, running or draining
-  WaitingList waiting;                ///< all others but those on offer
-  std::uint64_t waiting_gpus = 0;     ///< that they want
+  std::map<JobId, OtherJob> others;    ///< that jobs here wait for
+  std::vector<AgentId> everybody;      ///< of the flock, once that was asked for
+  std::map<JobId, ArrayState> arrays;  ///< of which only some tasks may run at once
+  std::uint64_t arrivals = 0;          ///< so far, all lives: the next job's order
+  std::uint32_t attempts_opened = 0;   ///< in this life
+  std::uint32_t running_jobs = 0;      ///< starting, running or draining
+  WaitingList waiting;                 ///< all others but those on offer and those kept back
+  std::uint64_t waiting_gpus = 0;      ///< that they want
   RunningViews running;
   std::vector<DepartedJob> departed;  ///< View::departed
   Passing passing;

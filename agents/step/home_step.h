@@ -31,6 +31,26 @@ struct HomeStep : OwnerStep {
   void tell_client(const Job& job);
   void send_archived(NodeId to, const JobId& job, std::uint64_t chunk);
 
+  // standing.cpp: what jobs wait for beside GPUs
+  bool queue(Job& job, bool blocked);
+  void queue_again(Job& job);
+  [[nodiscard]] JobReason why_back(Job& job);
+  void enter_array(Job& job);
+  void leave_array(Job& job);
+  [[nodiscard]] std::optional<JobPhase> end_of(const JobId& id) const;
+  bool look_at_others(Job& job);
+  void ask_for(const JobId& id, OtherJob& other);
+  void forget_other(const JobId& id, const JobId& waiting);
+  void heard_of_other(AgentId from, const JobState& state);
+  void wake_waiting(const JobId& ended);
+  void leave_others(Job& job);
+
+  // change_job.cpp: what users change
+  void on(NodeId from, const ChangeJob& asked);
+  [[nodiscard]] std::string hold(Job& job);
+  void release(Job& job);
+  [[nodiscard]] std::string requeue(Job& job, const ChangeJob& asked);
+
   // job_timer.cpp
   void on_job_timer(Job& job);
 
@@ -132,6 +152,8 @@ struct HomeStep : OwnerStep {
   void agree_on_allocation(const Job& job, Attempt& attempt) const;
 };
 
+/// When its user lets it begin; Instant::min(): at any time.
+[[nodiscard]] Instant begins_at(const Job& job);
 [[nodiscard]] JobState state_of(const AgentState& s, const Job& job, Instant now);
 /// With what people ask for.
 [[nodiscard]] JobState full_state_of(const AgentState& s, const Job& job, Instant now);

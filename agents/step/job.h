@@ -124,6 +124,15 @@ struct Job {
   /// A node that speaks an earlier protocol would have had a part in it: decisions of how it runs
   /// are not followed any more.
   bool as_asked = false;
+  // Beside GPUs it waits for these (agents/home/standing.cpp).
+  bool held = false;                    ///< until somebody releases it
+  std::uint64_t met = 0;                ///< bit i: JobTerms::after[i] has come true
+  std::uint32_t failures = 0;           ///< of its attempts, each followed by another
+  ExitStatus failure;                   ///< the last of these
+  Instant not_before = Instant::min();  ///< after that one
+  JobReason back = JobReason::none;     ///< waiting: why it is not up for decision
+  bool in_array = false;                ///< counted in ArrayState::in
+  JobReason reason = JobReason::none;   ///< of its end
   Seen seen;
   std::string trouble;  ///< why the last round or attempt came to nothing
   Instant timer = kNever;

@@ -45,6 +45,10 @@ struct Replay {
     job.attempts = r.submit.attempts;
     job.preemptions = r.submit.preemptions;
     job.offered = std::move(offered);
+    const bool first = r.submit.forwards == 0;  // else it waits for nothing of that any more
+    job.held = first && job.spec->terms.hold;
+    job.met = first ? 0 : ~std::uint64_t{0};
+    job.failures = r.submit.failures;
     s.home.arrivals = std::max(s.home.arrivals, r.order);
   }
   void operator()(const AttemptStarting& r) {
@@ -91,6 +95,18 @@ struct Replay {
     if (r.first_start >= Duration{0}) {
       job.first_start = Instant(r.first_start - *s.config.calendar);
     }
+  }
+  void operator()(const JobStanding& r) {
+    const auto known = s.home.jobs.find(r.job);
+    if (known == s.home.jobs.end()) return;
+    Job& job = known->second;
+    job.held = r.held;
+    job.met = r.met;
+    job.failures = r.failures;
+    job.failure = r.last;
+    job.not_before = r.not_before >= Duration{0} && s.config.calendar
+                         ? Instant(r.not_before - *s.config.calendar)
+                         : Instant::min();
   }
   void operator()(const AttemptOver& r) {
     drop_own_share(r.attempt);
@@ -230,6 +246,24 @@ JobPast AgentState::past_of(const Job& job) const {
   return past;
 }
 
+JobStanding AgentState::standing_of(const Job& job) const {
+  JobStanding standing{job.spec->id, job.held, job.met, job.failures, Duration{-1}, job.failure};
+  if (config.calendar && job.not_before > now)
+    standing.not_before =
+        std::max(*config.calendar + job.not_before.time_since_epoch(), Duration{0});
+  return standing;
+}
+
+namespace {
+
+/// It says more than its submission.
+bool stands_otherwise(const Job& job) {
+  const bool first = job.forwards == 0;
+  return job.held != (first && job.spec->terms.hold) || job.failures > 0 || (first && job.met != 0);
+}
+
+}  // namespace
+
 void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }
 
 std::vector<Record> Agent::snapshot() const {
@@ -271,6 +305,7 @@ std::vector<Record> Agent::snapshot() const {
     // A core that has not begun has not counted it again (Step::begin).
     if (s.begun && run && run->drain && run->drain->after == AfterDrain::wait) --past.preemptions;
     records.push_back(past);
+    if (stands_otherwise(job)) records.push_back(s.standing_of(job));
     offers(id, job.offered);
     if (!job.offered.empty() && job.stage() != Stage::offered) {
       records.push_back(JobOffered{id, s.config.me});

@@ -76,6 +76,7 @@ struct AgentState {
     return !share.home_known || share.home != config.me;
   }
   [[nodiscard]] JobPast past_of(const Job& job) const;
+  [[nodiscard]] JobStanding standing_of(const Job& job) const;
   void count_ended(JobPhase phase);
   /// Applies one record of an earlier life.
   void replay(const Record& record);

@@ -40,6 +40,9 @@ void TestFlock::run(std::uint32_t e, const RunCommand& command) {
     return;
   }
   if (std::holds_alternative<RenewSpec>(command)) return;
+  if (const auto* signal = std::get_if<SignalSpec>(&command))
+    return note("hardware: " + attempt_text(signal->attempt) + " gets signal " +
+                std::to_string(signal->number));
   const StopSpec& stop = std::get<StopSpec>(command);
   for (auto& [key, process] : processes_) {
     if (key.first != stop.attempt || process.executor != e) continue;

@@ -29,7 +29,7 @@ class Decoder : public PartReader {
             CommitRefused, StartAttempt, Started, Release, Released, AttemptQuery, AttemptAnswer,
             Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress, InventoryRequest,
             Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain,
-            DrainState, ReadOutput, OutputPage, Digests>;
+            DrainState, ReadOutput, OutputPage, Digests, ChangeJob>;
 
   static constexpr bool in_order(std::initializer_list<Body> kinds) {
     std::size_t last = 0;
@@ -114,11 +114,15 @@ class Decoder : public PartReader {
     return m;
   }
   starling::Submit read(const Submit& t) {
-    return {spec(*t.spec()),      client(t.client()),
-            span(t.waited_ns()),  span(t.served_ns()),
-            t.forwards(),         t.attempts(),
-            t.preemptions(),      t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns()),
-            span(t.requeued_ns())};
+    return {spec(*t.spec()),       client(t.client()),
+            span(t.waited_ns()),   span(t.served_ns()),
+            t.forwards(),          t.attempts(),
+            t.preemptions(),       t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns()),
+            span(t.requeued_ns()), t.failures()};
+  }
+  starling::ChangeJob read(const ChangeJob& t) {
+    return {job(t.job()), known<starling::JobChange>(t.change(), JobChange::MAX, "change: unknown"),
+            Epoch{t.attempt_epoch()}, t.attempt_number()};
   }
   starling::Rejected read(const Rejected& t) {
     return {job(t.job()), why(t.why()), text(t.reason())};
@@ -142,6 +146,10 @@ class Decoder : public PartReader {
     m.attempt_epoch = Epoch{t.attempt_epoch()};
     m.attempt_number = t.attempt_number();
     m.requeued = span(t.requeued_ns());
+    if (t.reason() > JobReason::MAX) fail("reason: unknown");
+    m.reason = static_cast<starling::JobReason>(t.reason());
+    m.failures = t.failures();
+    m.until = span(t.until_ns());
     m.allocation = allocation(t.allocation());
     return m;
   }

@@ -31,7 +31,7 @@ class Encoder : public PartWriter {
   auto body(const starling::Submit& m) {
     return CreateSubmit(b_, spec(m.spec), m.client.value, ns(m.waited), ns(m.served), m.forwards,
                         m.attempts, m.preemptions, std::max<std::int64_t>(ns(m.begun), -1),
-                        ns(m.requeued));
+                        ns(m.requeued), m.failures);
   }
   auto body(const starling::Accepted& m) {
     const JobId j = id(m.job);
@@ -62,7 +62,8 @@ class Encoder : public PartWriter {
     return CreateJobState(b_, &j, as<JobPhase>(m.phase), m.home.value, ns(m.queued), ns(m.elapsed),
                           ns(m.served), m.attempts, m.forwards, m.preemptions, gpus, end, asked,
                           std::max<std::int64_t>(ns(m.submitted), -1), m.begun,
-                          m.attempt_epoch.value, m.attempt_number, ns(m.requeued), how);
+                          m.attempt_epoch.value, m.attempt_number, ns(m.requeued), how,
+                          as<JobReason>(m.reason), m.failures, ns(m.until));
   }
   auto body(const starling::Explain& m) {
     const JobId j = id(m.job);
@@ -291,6 +292,11 @@ class Encoder : public PartWriter {
       words.push_back(CreateDigestWord(b_, digest(word.digest), word.age_ms));
     return CreateDigests(b_, b_.CreateVector(words));
   }
+  auto body(const starling::ChangeJob& m) {
+    const JobId j = id(m.job);
+    return CreateChangeJob(b_, &j, as<JobChange>(m.change), m.attempt_epoch.value,
+                           m.attempt_number);
+  }
 };
 
 // The union and the variant list the same kinds in the same order, so one index serves both.
@@ -301,6 +307,12 @@ static_assert(static_cast<std::size_t>(starling::Refusal::denied) ==
               static_cast<std::size_t>(Refusal::MAX));
 static_assert(static_cast<std::size_t>(starling::JobPhase::moved) ==
               static_cast<std::size_t>(JobPhase::MAX));
+static_assert(static_cast<std::size_t>(starling::JobReason::dependency_never) ==
+              static_cast<std::size_t>(JobReason::MAX));
+static_assert(static_cast<std::size_t>(starling::JobChange::requeue_hold) ==
+              static_cast<std::size_t>(JobChange::MAX));
+static_assert(static_cast<std::size_t>(starling::After::How::not_ok) ==
+              static_cast<std::size_t>(How::MAX));
 static_assert(static_cast<std::size_t>(starling::AttemptLife::not_ready) ==
               static_cast<std::size_t>(AttemptLife::MAX));
 

@@ -59,6 +59,10 @@ void ExecutorNode::run_commands() {
       launcher_.renew(renew->attempt, renew->until);
       continue;
     }
+    if (const auto* signal = std::get_if<SignalSpec>(&command)) {
+      launcher_.signal(signal->attempt, signal->number);
+      continue;
+    }
     const auto& start = std::get<LaunchSpec>(command);
     if (Status started = launcher_.start(start); !started.ok()) {
       // What a machine has no room for now says nothing of the job.

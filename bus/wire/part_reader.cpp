@@ -161,7 +161,8 @@ std::vector<starling::AttemptId> PartReader::tenants(
 }
 
 starling::ExitStatus PartReader::exit(const ExitStatus& e) {
-  return {e.code(), e.lost(), bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long")};
+  return {e.code(), e.lost(), bounded(e.log_tail(), limits_.log_tail_bytes, "log_tail: too long"),
+          e.timed_out()};
 }
 
 starling::JobSpec PartReader::own_spec(const JobSpec& t, const AttemptId* a) {
@@ -189,6 +190,7 @@ starling::JobSpec PartReader::spec(const JobSpec& t) {
   s.no_requeue = t.no_requeue();
   s.as_user = t.as_user();
   s.run = run(t.run());
+  s.terms = terms(t.terms());
   s.duration = span(t.duration_ns());
   s.command =
       texts(t.command(), kArguments, limits_.command_bytes, "command: too many or too long");
@@ -226,6 +228,7 @@ std::shared_ptr<const starling::JobAsk> PartReader::ask(const JobAsk& t) {
   m->priority = t.priority();
   m->min_workers = t.min_workers(), m->max_workers = t.max_workers();
   m->run = run(t.run());
+  m->terms = terms(t.terms());
   return m;
 }
 
@@ -241,6 +244,30 @@ starling::RunDetails PartReader::run(const RunDetails* t) {
   if (std::max(r.save, r.restore) > starling::RunDetails::kMostRestart)
     fail("run: a restart of more than a week");
   return r;
+}
+
+starling::JobTerms PartReader::terms(const JobTerms* t) {
+  if (t == nullptr) return {};
+  starling::JobTerms m;
+  m.hold = t->hold(), m.begin = span(t->begin_ns());
+  m.retries = t->retries(), m.retry_after = span(t->retry_after_ns());
+  m.time_limit = span(t->time_limit_ns());
+  m.signal = t->signal(), m.signal_before = span(t->signal_before_ns());
+  if (t->array() != nullptr) m.array = job(t->array());
+  m.task = t->task(), m.tasks = t->tasks();
+  m.first_task = t->first_task(), m.last_task = t->last_task(), m.at_once = t->at_once();
+  using Terms = starling::JobTerms;
+  if (std::max({m.begin, m.retry_after, m.time_limit, m.signal_before}) > Terms::kMostTime)
+    fail("terms: a time of more than ten years");
+  if (m.signal > Terms::kMostSignal) fail("terms: no such signal");
+  if (t->after() == nullptr) return m;
+  if (t->after()->size() > Terms::kMostAfter) return fail("terms: after: too many"), m;
+  if (!spend(t->after()->size() * sizeof(starling::After))) return m;
+  for (const After* after : *t->after()) {
+    if (after->how() > How::MAX) fail("terms: after: unknown");
+    m.after.push_back({static_cast<starling::After::How>(after->how()), job(&after->job())});
+  }
+  return m;
 }
 
 starling::Allocation PartReader::allocation(const Allocation* t) {

@@ -98,6 +98,7 @@ class PartReader {
   starling::JobSpec own_spec(const JobSpec& t, const AttemptId* a);  ///< of the attempt's job
   std::shared_ptr<const starling::JobAsk> ask(const JobAsk& t);
   starling::RunDetails run(const RunDetails* t);         ///< null: nothing is said
+  starling::JobTerms terms(const JobTerms* t);           ///< null: nothing is said
   starling::Allocation allocation(const Allocation* t);  ///< null: as it asks
   /// Of an attempt that is to be carried out: an older frame has none.
   starling::Allocation own_allocation(const Allocation* t);

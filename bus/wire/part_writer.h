@@ -78,7 +78,7 @@ class PartWriter {
     const std::string_view tail = e.log_tail;
     const Text log =
         tail.empty() ? Text{} : text(tail.substr(tail.size() - std::min(tail.size(), most)));
-    return CreateExitStatus(b_, e.code, e.lost, log);
+    return CreateExitStatus(b_, e.code, e.lost, log, e.timed_out);
   }
   fb::Offset<ExitStatus> optional_exit(const starling::ExitStatus& e) {
     return e == starling::ExitStatus{} ? fb::Offset<ExitStatus>{} : exit(e);
@@ -95,6 +95,21 @@ class PartWriter {
     return CreateRunDetails(b_, r.max_servers, r.server_cpus, r.batch, r.max_batch, r.copies,
                             ns(r.save), ns(r.restore));
   }
+  /// Absent where nothing is said.
+  fb::Offset<JobTerms> terms(const starling::JobTerms& t) {
+    if (!t.any()) return {};
+    fb::Offset<fb::Vector<const After*>> others;
+    if (!t.after.empty()) {
+      After* out = nullptr;
+      others = b_.CreateUninitializedVectorOfStructs(t.after.size(), &out);
+      for (const starling::After& after : t.after) *out++ = {as<How>(after.how), id(after.job)};
+    }
+    const JobId array = id(t.array);
+    return CreateJobTerms(b_, t.hold, ns(t.begin), others, t.retries, ns(t.retry_after),
+                          ns(t.time_limit), t.signal, ns(t.signal_before),
+                          t.of_array() ? &array : nullptr, t.task, t.tasks, t.first_task,
+                          t.last_task, t.at_once);
+  }
   fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
     const Text n = name(a.name);
     const Text user = name(a.user);
@@ -102,9 +117,10 @@ class PartWriter {
     const Text command = name(a.command);
     const Texts types = texts(a.gpu_types);
     const fb::Offset<RunDetails> details = run(a.run);
+    const fb::Offset<JobTerms> when = terms(a.terms);
     return CreateJobAsk(b_, n, user, queue, command, types, a.workers, a.gpus_per_worker,
                         a.cpus_per_worker, a.memory_gib_per_worker, a.priority, a.min_workers,
-                        a.max_workers, details);
+                        a.max_workers, details, when);
   }
   fb::Offset<JobSpec> spec(const starling::JobSpec& s) {
     const JobId j = id(s.id);
@@ -116,10 +132,11 @@ class PartWriter {
     const Texts command = texts(s.command);
     const Texts environment = texts(s.environment);
     const fb::Offset<RunDetails> details = run(s.run);
+    const fb::Offset<JobTerms> when = terms(s.terms);
     return CreateJobSpec(b_, &j, n, user, queue, model, s.workers, s.gpus_per_worker, s.min_workers,
                          s.max_workers, s.cpus_per_worker, s.memory_gib_per_worker, types,
                          s.priority, ns(s.duration), command, environment, s.no_requeue, s.as_user,
-                         details);
+                         details, when);
   }
 
   fb::Offset<Digest> digest(const starling::Digest& m) {

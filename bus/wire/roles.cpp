@@ -73,6 +73,7 @@ constexpr std::array kKinds = std::to_array<Kind>({
     {"ReadOutput", kCA | kAE},
     {"OutputPage", kEA | kAC},
     {"Digests", kAA},
+    {"ChangeJob", kCA},
 });
 static_assert(kKinds.size() == std::variant_size_v<MessageKinds>);
 

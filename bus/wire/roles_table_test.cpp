@@ -69,6 +69,7 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"ReadOutput", {"CA", "AE"}},
     {"OutputPage", {"EA", "AC"}},
     {"Digests", {"AA"}},
+    {"ChangeJob", {"CA"}},
 };
 
 struct OneFrame : Endpoint {

@@ -54,6 +54,24 @@ void draw_sizes(JobSpec& spec, std::uint32_t gpus, Rng rng) {
   spec.max_workers = std::min(gpus, 2 * spec.workers);
 }
 
+/// Some wait for one that came before, some for their time, some have less time than they need. Who
+/// was refused for good is waited for by nobody.
+void draw_terms(std::vector<TraceJob>& jobs, std::uint32_t gpus, Rng rng) {
+  for (std::size_t i = 0; i < jobs.size(); ++i) {
+    Rng own = rng.fork(i);
+    JobTerms& terms = jobs[i].spec.terms;
+    if (own.chance(0.1)) terms.begin = from_seconds(60 * own.uniform());
+    if (own.chance(0.05)) terms.time_limit = from_seconds(0.5 * seconds(jobs[i].spec.duration));
+    if (i == 0 || !own.chance(0.3)) continue;
+    const JobSpec& other = jobs[own.below(static_cast<std::uint32_t>(i))].spec;
+    if (other.workers > gpus) continue;
+    const auto how = own.chance(0.6)   ? After::How::any
+                     : own.chance(0.7) ? After::How::ok
+                                       : After::How::not_ok;
+    terms.after.push_back({how, other.id});
+  }
+}
+
 /// A policy that changes sizes, made to decide wrongly, may leave a job at its least one.
 Duration longest(const JobSpec& job, bool elastic) {
   if (!elastic || job.min_workers == 0) return job.duration;
@@ -61,7 +79,8 @@ Duration longest(const JobSpec& job, bool elastic) {
 }
 
 /// Each job has random numbers of its own, so that with fewer of them the rest stays.
-Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& faults, Rng& rng) {
+Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& faults,
+                bool all_remembered, Rng& rng) {
   Trace trace;
   trace.name = "chaos";
   const std::uint32_t drawn = 30 + rng.below(121);
@@ -85,6 +104,9 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   }
   std::sort(trace.jobs.begin(), trace.jobs.end(),
             [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
+  // How a job ended has to be known for as long as others wait for it.
+  if (Rng terms = rng.fork(jobs + 1); all_remembered && terms.chance(0.3))
+    draw_terms(trace.jobs, gpus, terms);
   return trace;
 }
 
@@ -130,7 +152,8 @@ Result<ChaosInput> draw_chaos_input(
   if (!topology) return topology.error();
   auto wrong = site(rng.chance(0.5) ? 2 * gpus : gpus / 2);
   if (!wrong) return wrong.error();
-  Trace trace = draw_jobs(topology.value().gpu_count(), options, faults, rng);
+  const bool all_remembered = sim.limits.archive_chunk_bytes == Limits{}.archive_chunk_bytes;
+  Trace trace = draw_jobs(topology.value().gpu_count(), options, faults, all_remembered, rng);
   Duration serial{0};
   const auto policy = policies.make(sim.policy);
   if (!policy) return policy.error();

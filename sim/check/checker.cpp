@@ -85,6 +85,7 @@ void Checker::check_end(Instant now, NodeId node, const JobEnded& ended) {
          "job " + to_string(ended.job) + " has finished, and " + std::to_string(with(0)) + " of " +
              std::to_string(gpus) + " GPUs of " + to_string(last) + " had a process that did");
   } else if (state.phase == JobPhase::failed) {
+    if (state.exit.timed_out && limited_.contains(ended.job)) return;
     // Given up, and not because of a process: its last attempt is over.
     const bool given_up =
         state.exit.code == 0 && (last == AttemptId{} || once_.contains(ended.job));
@@ -106,6 +107,12 @@ void Checker::wrote_one(Instant now, NodeId node, const Record& record) {
   if (const auto* r = std::get_if<JobAccepted>(&record)) {
     durable_.insert(r->submit.spec.id);
     if (r->submit.spec.no_requeue) once_.try_emplace(r->submit.spec.id);
+    const JobTerms& terms = r->submit.spec.terms;
+    if (!terms.after.empty()) after_[r->submit.spec.id] = terms.after;
+    if (terms.hold && r->submit.forwards == 0) held_.insert(r->submit.spec.id);
+    if (terms.time_limit > Duration{0}) limited_.insert(r->submit.spec.id);
+  } else if (const auto* standing = std::get_if<JobStanding>(&record)) {
+    standing->held ? (void)held_.insert(standing->job) : (void)held_.erase(standing->job);
   } else if (const auto* seen = std::get_if<EpochSeen>(&record)) {
     Epoch& last = epochs_seen_[{node, seen->partition}];
     if (seen->epoch < last) {
@@ -157,7 +164,26 @@ void Checker::ended(Instant now, NodeId node, const JobEnded& ended) {
   }
 }
 
+/// The rule S24, of a job that starts.
+void Checker::check_waits(Instant now, NodeId node, const JobId& id) {
+  if (held_.contains(id)) fail("S24", now, node, "job " + to_string(id) + " starts, and is held");
+  const auto waits = after_.find(id);
+  if (waits == after_.end()) return;
+  for (const After& after : waits->second) {
+    const auto over = ended_.find(after.job);
+    const bool any = over != ended_.end() && after.how == After::How::any;
+    const bool ok = over != ended_.end() && over->second == JobPhase::finished;
+    if (any || (over != ended_.end() && ok == (after.how == After::How::ok))) continue;
+    fail(
+        "S24", now, node,
+        "job " + to_string(id) + " starts, and is to start after " + name_of(after.how) + " of " +
+            to_string(after.job) + ", which " +
+            (over == ended_.end() ? "has not ended" : std::string("has ") + name_of(over->second)));
+  }
+}
+
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {
+  check_waits(now, node, starting.attempt.job);
   gangs_[starting.attempt] = starting.gang;
   if (!starting.allocation.as_asked()) allocations_[starting.attempt] = starting.allocation;
   if (const auto once = once_.find(starting.attempt.job); once != once_.end()) {

@@ -62,6 +62,7 @@ struct WorldView {
 ///   S21 no node is heard by a key that the receiver does not know as its own
 ///   S22 an attempt's processes run by its allocation, which each of its parts has written
 ///   S23 a gang has a size that its job may have, and is as large for each of its parts
+///   S24 no job starts that is held, or before the jobs that it waits for have ended as they were to
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -153,6 +154,7 @@ class Checker {
   void own(Instant now, PartitionId partition, Epoch epoch, NodeId node);
   void ended(Instant now, NodeId node, const JobEnded& ended);
   void starting(Instant now, NodeId node, const AttemptStarting& starting);
+  void check_waits(Instant now, NodeId node, const JobId& id);
   void check_process(Instant now, const ProcessView& process, const WorldView& world);
   void check_ledger(Instant now, const LedgerView& ledger);
   void check_end(Instant now, NodeId node, const JobEnded& ended);
@@ -170,6 +172,8 @@ class Checker {
   std::map<AttemptId, std::vector<Share>> gangs_;  // of AttemptStarting
   std::map<AttemptId, Allocation> allocations_;    // the same; not those that run as they ask
   std::map<JobId, AttemptId> once_;                // jobs with no_requeue; none: not started yet
+  std::map<JobId, std::vector<After>> after_;      // of jobs that wait for others
+  std::set<JobId> held_, limited_;                 // held now; with a time limit
   std::set<std::pair<AttemptId, PartitionId>> committed_;
   /// How the processes of an attempt have ended by themselves: GPUs by exit code.
   std::map<AttemptId, std::map<std::int32_t, std::size_t>> ends_;

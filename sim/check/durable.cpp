@@ -13,7 +13,8 @@ bool operator==(const Durable::Job& a, const Durable::Job& b) {
          a.order == b.order && a.stage == b.stage && a.attempt == b.attempt && a.gang == b.gang &&
          a.allocation == b.allocation && a.restart_as == b.restart_as && a.after == b.after &&
          a.served == b.served && a.attempts == b.attempts && a.preemptions == b.preemptions &&
-         a.lost_attempts == b.lost_attempts && a.offered == b.offered;
+         a.lost_attempts == b.lost_attempts && a.offered == b.offered && a.held == b.held &&
+         a.met == b.met && a.failures == b.failures;
 }
 
 const Durable::Job* Durable::open(JobId job) const { return find_value(jobs_, job); }

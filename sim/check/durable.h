@@ -35,6 +35,9 @@ class Durable {
     Duration served{0};
     std::uint32_t attempts = 0, preemptions = 0, lost_attempts = 0;
     std::vector<AgentId> offered;
+    bool held = false;
+    std::uint64_t met = 0;
+    std::uint32_t failures = 0;
     friend bool operator==(const Job& a, const Job& b);
   };
   struct Gone {

@@ -68,6 +68,7 @@ struct Durable::Effects {
   std::string operator()(const AttemptPlan& r) const;
   std::string operator()(const AttemptOver& r) const;
   std::string operator()(const JobPast& r) const;
+  std::string operator()(const JobStanding& r) const;
   std::string operator()(const JobOffered& r) const;
   std::string operator()(const JobMoved& r) const;
   std::string operator()(const JobEnded& r) const;
@@ -114,6 +115,9 @@ std::string Durable::Effects::operator()(const JobAccepted& r) const {
   accepted.submit = r.submit;
   accepted.order = r.order;
   accepted.served = r.submit.served;
+  accepted.held = r.submit.spec.terms.hold && r.submit.forwards == 0;
+  accepted.met = r.submit.forwards == 0 ? 0 : ~std::uint64_t{0};
+  accepted.failures = r.submit.failures;
   // Where it went before it came back stays known.
   if (const auto* gone = find_value(d.offered_before_, id)) accepted.offered = *gone;
   d.jobs_[id] = std::move(accepted);
@@ -171,6 +175,15 @@ std::string Durable::Effects::operator()(const JobPast& r) const {
     its->preemptions = r.preemptions;
     its->lost_attempts = r.lost_attempts;
   }
+  return {};
+}
+
+std::string Durable::Effects::operator()(const JobStanding& r) const {
+  Job* its = find_value(d.jobs_, r.job);
+  if (its == nullptr) return about(r.job, " is kept back, and was not there");
+  its->held = r.held;
+  its->met = r.met;
+  its->failures = r.failures;
   return {};
 }
 

@@ -42,6 +42,9 @@ std::string job_differs(const Durable::Job& journal, const Job& memory) {
   if (journal.submit.spec.gpus() != memory.spec->gpus()) return "has another size in memory";
   if (journal.offered != memory.offered) return "was offered to others in memory";
   if (journal.lost_attempts != memory.lost_attempts) return "has lost other attempts in memory";
+  if (journal.held != memory.held || journal.met != memory.met ||
+      journal.failures != memory.failures)
+    return "waits for something else in memory";
   if (journal.attempts != memory.attempts) {
     return "has had " + std::to_string(memory.attempts) + " attempts in memory and " +
            std::to_string(journal.attempts) + " in the journal";

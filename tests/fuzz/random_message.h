@@ -68,7 +68,8 @@ class RandomMessage {
     return out;
   }
   ExitStatus exit() {
-    return {static_cast<std::int32_t>(rng_.below(512)) - 256, rng_.chance(0.5), text(200)};
+    return {static_cast<std::int32_t>(rng_.below(512)) - 256, rng_.chance(0.5), text(200),
+            rng_.chance(0.2)};
   }
   std::vector<std::string> texts(std::uint32_t count, std::uint32_t most) {
     std::vector<std::string> out(rng_.below(count + 1));
@@ -98,7 +99,20 @@ class RandomMessage {
                std::chrono::seconds(rng_.below(600)),
                std::chrono::seconds(rng_.below(600))};
     }
+    if (rng_.chance(0.3)) s.terms = terms();
     return s;
+  }
+  JobTerms terms() {
+    JobTerms t;
+    const auto time = [this] { return std::chrono::seconds(rng_.below(100'000)); };
+    t.hold = rng_.chance(0.3);
+    if (rng_.chance(0.3)) t.begin = time();
+    for (std::uint32_t n = rng_.below(4); n > 0; --n)
+      t.after.push_back({static_cast<After::How>(rng_.below(3)), job()});
+    t.retries = some(), t.retry_after = time(), t.time_limit = time();
+    t.signal = rng_.below(65), t.signal_before = time();
+    if (rng_.chance(0.5)) t.array = job(), t.task = some(), t.tasks = some(), t.at_once = some();
+    return t;
   }
 
   Hello of(Hello) { return {static_cast<Role>(1 + rng_.below(3)), 1, 3, text(20), u64()}; }
@@ -134,7 +148,7 @@ class RandomMessage {
             span(), span(),
             some(), some(),
             some(), rng_.chance(0.5) ? Duration{-1} : span(),
-            span()};
+            span(), some()};
   }
   Accepted of(Accepted) { return {job(), agent()}; }
   Busy of(Busy) { return {job(), some()}; }
@@ -150,6 +164,7 @@ class RandomMessage {
     if (terminal(s.phase)) s.exit = exit();
     if (rng_.chance(0.5)) s.ask = ask_of(spec()), s.submitted = span(), s.begun = rng_.chance(0.5);
     s.attempt_epoch = Epoch{u64()}, s.attempt_number = u64();
+    s.reason = static_cast<JobReason>(rng_.below(7)), s.failures = some(), s.until = span();
     return s;
   }
   Explain of(Explain) { return {job()}; }
@@ -270,6 +285,9 @@ class RandomMessage {
     Digests out;
     for (std::uint32_t n = rng_.below(5); n > 0; --n) out.words.push_back({of(Digest{}), some()});
     return out;
+  }
+  ChangeJob of(ChangeJob) {
+    return {job(), static_cast<JobChange>(1 + rng_.below(4)), Epoch{u64()}, u64()};
   }
 
   Rng rng_;

@@ -163,7 +163,8 @@ void SmallWorld::run(std::uint32_t e, const RunCommand& command) {
     processes_.insert(at, std::move(process));
     return note_whole();
   }
-  if (std::holds_alternative<RenewSpec>(command)) return;
+  if (std::holds_alternative<RenewSpec>(command) || std::holds_alternative<SignalSpec>(command))
+    return;
   const AttemptId attempt = std::get<StopSpec>(command).attempt;
   for (std::size_t p = 0; p < processes_.size(); ++p) {
     if (processes_[p].attempt != attempt || processes_[p].executor != e) continue;
