@@ -44,6 +44,9 @@ int main(int argc, char** argv) {
   add_submit(root);
   add_jobs(root);
   add_cancel(root);
+  add_hold(root);
+  add_release(root);
+  add_requeue(root);
   add_explain(root);
   add_logs(root);
   add_top(root);

@@ -36,6 +36,12 @@ struct CancelledJob {
   std::string denied = {};  ///< why this key may not end it
 };
 
+struct ChangedJob {
+  JobState state;       ///< as it is now; as it was, where it is not `done`
+  bool done = false;    ///< durable at its home
+  std::string refused;  ///< why not; empty and not done: its home has not answered
+};
+
 struct MemberState {
   AgentId agent;
   bool member = false;

@@ -77,6 +77,10 @@ class FlockClient {
   /// and why. `not_ready`: its home has not answered, and may still have accepted it.
   [[nodiscard]] Result<SubmittedJob> submit(const JobSpec& job,
                                             Duration patience = std::chrono::seconds(10));
+  /// The same for many, until each has been taken; `patience` is for the next answer. The first
+  /// error ends it: what was taken before stays.
+  [[nodiscard]] Status submit_all(const std::vector<JobSpec>& jobs,
+                                  Duration patience = std::chrono::seconds(10));
   /// Another job than `job` that has its id, and so was kept instead; nothing if there is none, or
   /// if it cannot be told.
   [[nodiscard]] std::optional<JobState> instead_of(const JobSpec& job, const SubmittedJob& said,
@@ -99,6 +103,19 @@ class FlockClient {
   /// stopped politely at first, and then by force.
   [[nodiscard]] Result<std::vector<CancelledJob>> cancel(
       std::vector<JobState> jobs, Duration patience = std::chrono::seconds(30));
+  /// Holds jobs, releases or requeues them: what became of each, in the same order. A requeue is of
+  /// the attempt that `jobs` say.
+  [[nodiscard]] Result<std::vector<ChangedJob>> change(
+      std::vector<JobState> jobs, JobChange change, Duration patience = std::chrono::seconds(20));
+  /// The jobs that a user's text means: that of an id or of the beginning of one job's, task 7 of
+  /// an array as ID_7, all tasks of an array by its id or the beginning of it, a job's number (job_number.h)
+  /// where `numbers`. `not_found`: nobody who answers knows it; `invalid`: it is no id, or the
+  /// beginning of several.
+  [[nodiscard]] Result<std::vector<JobState>> jobs_named(
+      const std::string& text, bool numbers = false, Duration patience = std::chrono::seconds(20));
+  /// What a job is to wait for, of AfterText: those that have ended as they were to are left out.
+  /// `invalid`: one has ended otherwise, or they are too many; else as jobs_named().
+  [[nodiscard]] Result<std::vector<After>> others(const std::string& text, bool numbers = false);
   // What a job prints: launch/client/output_of_job.h.
 
   /// Tells the owner of a server to drain it or to use it again, until that is durable. With the

@@ -13,6 +13,9 @@ bool is_same_job(const JobState& there, const JobSpec& spec) {
   JobAsk asked = *ask_of(spec);
   asked.user = there.ask->user;
   if (!there.ask->run.any()) asked.run = {};  // nor would a home of an older version know it
+  if (!there.ask->terms.any()) asked.terms = {};
+  asked.terms.begin = there.ask->terms.begin;  // counted from when it was said
+  asked.terms.after = there.ask->terms.after;  // what has ended meanwhile is left out
   return asked == *there.ask;
 }
 

@@ -11,6 +11,24 @@
 #include "launch/system/signals.h"
 
 namespace starling {
+namespace {
+
+/// Its home would start a job too early if it were of an earlier version, so that one is not told.
+Status knows_terms(Session& session, AgentId home, Instant until) {
+  const NodeId node = agent_node(home);
+  const auto any = [](const AgentStatus&) { return true; };
+  if (session.spoken_with(node) < kTermsProtocol)
+    (void)session.ask<AgentStatus>(node, StatusQuery{}, until - Session::now(), any);
+  const std::uint16_t speaks = session.spoken_with(node);
+  if (speaks >= kTermsProtocol) return done();
+  if (speaks == kOldestProtocol)
+    return {Errc::not_ready, silence_text({home}) + "; is the flock up?"};
+  return {Errc::invalid, "agent-" + std::to_string(home.value) +
+                             " is of an earlier version, which knows neither --hold, --begin, "
+                             "--after nor arrays; upgrade the flock first"};
+}
+
+}  // namespace
 
 Status FlockClient::can_run(JobSpec& job) const {
   if (Status spelled = spell_gpu_types(topology_, job); !spelled.ok()) return spelled;
@@ -38,8 +56,14 @@ Result<JobId> FlockClient::new_id(Duration patience) {
 
 Result<SubmittedJob> FlockClient::submit(const JobSpec& job, Duration patience) {
   if (Status s = connect(); !s.ok()) return s.error();
+  if (!job.array_tasks.empty())
+    return {Errc::invalid, job.name + " is an array; its tasks are submitted (expand_array)"};
   PendingSubmit pending(*session_, job);
   const Instant until = later(Session::now(), patience);
+  if (job.terms.delays()) {
+    if (Status knows = knows_terms(*session_, first_home(*session_, job.id), until); !knows.ok())
+      return knows.error();
+  }
   while (Session::now() < until && !stop_requested()) {
     if (Session::now() >= pending.due()) pending.say(*session_);
     const auto received = session_->receive(std::min(pending.due(), until));

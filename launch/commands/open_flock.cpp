@@ -18,4 +18,17 @@ Result<std::unique_ptr<FlockClient>> connected_flock(const std::string& flock_op
   return flock;
 }
 
+Result<JobState> one_job(FlockClient& flock, const std::string& text) {
+  auto found = flock.jobs_named(text);
+  if (!found) return found.error();
+  if (found.value().size() > 1)
+    return {Errc::invalid, "'" + text + "' is an array; name a task of it, as " + text + "_0"};
+  return std::move(found.value().front());
+}
+
+Status check_job_text(const std::string& text) {
+  const auto id = parse_job_id(text.substr(0, text.find('_')));
+  return id ? done() : Status(id.error());
+}
+
 }  // namespace starling

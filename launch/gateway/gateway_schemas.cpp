@@ -66,33 +66,39 @@ Json job_request() {
             {"restore_s", amount()},
             {"priority", whole_in(INT32_MIN, INT32_MAX)},
             {"requeue", flag()},
+            {"hold", flag()},
+            {"begin", text_up_to(64)},
+            {"retries", whole_in(0, JobTerms::kMostRetries)},
+            {"retry_after_s", amount()},
+            {"time_limit", text_up_to(64)},
+            {"signal", text_up_to(64)},
             {"directory", {{"type", "string"}, {"pattern", "^/"}, {"maxLength", 4096}}},
             {"environment",
              {{"type", "object"}, {"additionalProperties", word}, {"maxProperties", 4096}}}}}};
 }
 
 Json job() {
-  Json j = object(
-      {{"job", text()},
-       {"state",
-        {{"type", "string"},
-         {"enum",
-          {"waiting", "starting", "running", "draining", "finished", "failed", "cancelled"}}}},
-       {"agent", whole()},
-       {"host", text()},
-       {"queued_s", number()},
-       {"elapsed_s", number()},
-       {"service_s", number()},
-       {"attempts", whole()},
-       {"forwards", whole()},
-       {"preemptions", whole()},
-       {"placement", text()},
-       {"servers", list_of(text())},
-       {"last_servers", list_of(text())},
-       {"exit_code", maybe("integer")},
-       {"submitted", maybe("string")},
-       {"started", maybe("string")},
-       {"ended", maybe("string")}});
+  Json j = object({{"job", text()},
+                   {"state",
+                    {{"type", "string"},
+                     {"enum",
+                      {"waiting", "held", "starting", "running", "draining", "finished", "failed",
+                       "timeout", "cancelled"}}}},
+                   {"agent", whole()},
+                   {"host", text()},
+                   {"queued_s", number()},
+                   {"elapsed_s", number()},
+                   {"service_s", number()},
+                   {"attempts", whole()},
+                   {"forwards", whole()},
+                   {"preemptions", whole()},
+                   {"placement", text()},
+                   {"servers", list_of(text())},
+                   {"last_servers", list_of(text())},
+                   {"exit_code", maybe("integer")},
+                   {"submitted", maybe("string")},
+                   {"started", maybe("string")},
+                   {"ended", maybe("string")}});
   // Not there where its home has not said them, or only where one job is asked for.
   j["properties"].update(Json{{"log_tail", text()},
                               {"name", text()},
@@ -108,7 +114,11 @@ Json job() {
                               {"memory_gib", number()},
                               {"priority", whole()},
                               {"allocation", {{"type", "object"}}},
-                              {"run", {{"type", "object"}}}});
+                              {"run", {{"type", "object"}}},
+                              {"terms", {{"type", "object"}}},
+                              {"failures", whole()},
+                              {"reason", text()},
+                              {"until_s", number()}});
   return j;
 }
 

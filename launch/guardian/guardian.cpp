@@ -208,6 +208,10 @@ class Guardian {
         case ControlWord::Kind::stop:
           stop(word.at_ns);
           break;
+        case ControlWord::Kind::signal:
+          if (word.at_ns < 1 || word.at_ns > SIGRTMAX) break;
+          for (const Worker& worker : workers_) signal_group(worker, static_cast<int>(word.at_ns));
+          break;
       }
     }
   }

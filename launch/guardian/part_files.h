@@ -67,7 +67,8 @@ struct ControlWord {
   enum class Kind : std::uint32_t {
     renew = 1,  ///< lives until `at_ns`
     stop = 2,   ///< politely now, by force at `at_ns`
-    quit = 3    ///< the same, and it counts as lost
+    quit = 3,   ///< the same, and it counts as lost
+    signal = 4  ///< its processes get the signal of number `at_ns`
   };
   static constexpr std::uint32_t kMagic = 0x53544731;
   std::uint32_t magic = kMagic;

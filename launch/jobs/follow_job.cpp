@@ -101,13 +101,12 @@ void say_end(const FlockClient& flock, const JobState& state, bool json) {
   if (state.phase == JobPhase::cancelled) {
     std::fprintf(stderr, "%s cancelled\n", job.c_str());
   } else if (state.exit.code < 0) {
-    std::fprintf(stderr, "%s %s, signal %d\n", job.c_str(), name_of(state.phase), -state.exit.code);
+    std::fprintf(stderr, "%s %s, signal %d\n", job.c_str(), state_name(state), -state.exit.code);
   } else if (!has_exit_code(state)) {
     std::fprintf(stderr, "starling: %s failed without an exit code of its own: %s\n", job.c_str(),
                  visible_line(state.exit.log_tail).c_str());
   } else {
-    std::fprintf(stderr, "%s %s, exit code %d\n", job.c_str(), name_of(state.phase),
-                 state.exit.code);
+    std::fprintf(stderr, "%s %s, exit code %d\n", job.c_str(), state_name(state), state.exit.code);
   }
 }
 

@@ -24,41 +24,69 @@ bool matches(const std::string& patterns, const std::string& text) {
   });
 }
 
-Result<std::set<JobPhase>> phases_of(const std::string& states) {
-  std::set<JobPhase> phases;
+/// The names that states have in lists: those that `states` means.
+Result<std::set<std::string>> states_of(const std::string& states) {
+  const std::vector<std::string> open{"waiting", "held", "starting", "running", "draining"};
+  const std::vector<std::string> ended{"finished", "failed", "timeout", "cancelled"};
+  std::set<std::string> all;
   for (const std::string& said : split(states, ',')) {
     const std::string word = lower_case(said);
     std::vector<std::string> names{"open", "ended"};
-    bool known = word == "open" || word == "ended";
-    for (const JobPhase phase :
-         {JobPhase::waiting, JobPhase::starting, JobPhase::running, JobPhase::draining,
-          JobPhase::finished, JobPhase::failed, JobPhase::cancelled}) {
-      const bool named = word == name_of(phase);
-      if (named || word == (terminal(phase) ? "ended" : "open")) phases.insert(phase);
-      known = known || named;
-      names.emplace_back(name_of(phase));
+    names.insert(names.end(), open.begin(), open.end());
+    names.insert(names.end(), ended.begin(), ended.end());
+    if (word == "open") {
+      all.insert(open.begin(), open.end());
+    } else if (word == "ended") {
+      all.insert(ended.begin(), ended.end());
+    } else if (std::ranges::find(names, word) != names.end()) {
+      all.insert(word);
+      if (word == "waiting") all.insert("held");
+      if (word == "failed") all.insert("timeout");
+    } else {
+      const auto meant = nearest(word, names);
+      return {Errc::invalid,
+              "--state: '" + word + "' is none; " +
+                  (meant ? "did you mean '" + *meant + "'?" : "there are " + joined(names, ", "))};
     }
-    if (known) continue;
-    const auto meant = nearest(word, names);
-    std::string all;
-    for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    return {Errc::invalid, "--state: '" + word + "' is none; " +
-                               (meant ? "did you mean '" + *meant + "'?" : "there are " + all)};
   }
-  return phases;
+  return all;
 }
 
-/// By id, or how no other begins.
+/// All tasks of the array whose id is `text`, or begins so; of ID_7 that one.
+Result<std::vector<JobState>> of_array(const std::vector<JobState>& jobs, const std::string& text) {
+  const std::size_t bar = text.find('_');
+  const std::string digits = lower_case(text.substr(0, bar));
+  const auto task = bar == std::string::npos ? std::nullopt : parse_whole(text.substr(bar + 1));
+  std::vector<JobState> found;
+  if (bar != std::string::npos && !task) return found;
+  for (const JobState& job : jobs) {
+    if (job.ask == nullptr || !job.ask->terms.of_array()) continue;
+    const JobTerms& terms = job.ask->terms;
+    if (!to_string(terms.array).starts_with(digits) || (task && terms.task != *task)) continue;
+    if (!found.empty() && found.front().ask->terms.array != terms.array)
+      return {Errc::invalid, "several arrays begin with '" + digits + "'; give more digits"};
+    found.push_back(job);
+  }
+  return found;
+}
+
+/// By id, or how no other begins; an array's is all of its tasks.
 Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
                                      const std::vector<std::string>& ids) {
   std::vector<JobState> found;
   for (const std::string& text : ids) {
-    const auto only = job_named(jobs, text);
-    if (!only) return only.error();
-    if (only.value() == nullptr) return unknown_job(text);
-    const JobState& job = *only.value();
-    const auto is_it = [&](const JobState& other) { return other.job == job.job; };
-    if (std::none_of(found.begin(), found.end(), is_it)) found.push_back(job);
+    auto tasks = of_array(jobs, text);
+    if (!tasks) return tasks.error();
+    if (tasks.value().empty()) {
+      const auto only = job_named(jobs, text);
+      if (!only) return only.error();
+      if (only.value() == nullptr) return unknown_job(text);
+      tasks.value().push_back(*only.value());
+    }
+    for (JobState& job : tasks.value()) {
+      const auto is_it = [&](const JobState& other) { return other.job == job.job; };
+      if (std::none_of(found.begin(), found.end(), is_it)) found.push_back(std::move(job));
+    }
   }
   return found;
 }
@@ -67,8 +95,10 @@ Result<std::vector<JobState>> of_ids(const std::vector<JobState>& jobs,
 
 void JobFilter::add_options(const Command& command) {
   command.option("--user", users, "NAME,..", "only theirs; me: who asks");
-  command.option("--state", states, "STATE,..",
-                 "waiting, starting, running, draining, finished, failed, cancelled; open, ended");
+  command.option(
+      "--state", states, "STATE,..",
+      "waiting, held, starting, running, draining, finished, failed, timeout, cancelled; open, "
+      "ended");
   command.option("--name", names, "PATTERN,..", "only of such names, as 'train-*'");
   command.option("--queue", queues, "PATTERN,..", "only in such queues");
   command.option("--since", since, "WHEN", "submitted since then: 2h, 3d, 2026-11-23, ...");
@@ -80,9 +110,9 @@ bool JobFilter::any() const {
 }
 
 Status JobFilter::check(Date now) const {
-  if (const auto phases = phases_of(states); !phases) return phases.error();
+  if (const auto named = states_of(states); !named) return named.error();
   for (const std::string& text : ids) {
-    if (const auto id = parse_job_id(text); !id) return id.error();
+    if (const auto id = parse_job_id(text.substr(0, text.find('_'))); !id) return id.error();
   }
   if (since.empty() || parse_date(since, now)) return done();
   return {Errc::invalid, "--since: '" + since.substr(0, 64) +
@@ -93,7 +123,7 @@ Status JobFilter::check(Date now) const {
 Result<std::vector<JobState>> JobFilter::choose(std::vector<JobState> jobs, const std::string& me,
                                                 Date now) const {
   if (Status right = check(now); !right.ok()) return right.error();
-  const auto phases = phases_of(states);
+  const auto named = states_of(states);
   const std::optional<Date> from = parse_date(since, now);
   if (!ids.empty()) {
     auto found = of_ids(jobs, ids);
@@ -104,7 +134,7 @@ Result<std::vector<JobState>> JobFilter::choose(std::vector<JobState> jobs, cons
   for (const std::string& user : split(users, ','))
     who += (who.empty() ? "" : ",") + (user == "me" ? me : user);
   std::erase_if(jobs, [&](const JobState& state) {
-    if (!phases.value().empty() && !phases.value().contains(state.phase)) return true;
+    if (!named.value().empty() && !named.value().contains(state_name(state))) return true;
     const JobAsk nothing, &ask = state.ask == nullptr ? nothing : *state.ask;
     if (!matches(who, ask.user) || !matches(names, ask.name) || !matches(queues, ask.queue))
       return true;

@@ -2,10 +2,13 @@
 #include "launch/jobs/job_options.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <utility>
 
 #include "launch/jobs/split.h"
 #include "launch/system/text.h"
+#include "workload/terms_text.h"
 
 namespace starling {
 namespace {
@@ -33,6 +36,15 @@ constexpr JobOption kOptions[] = {
     {"--directory", "DIR", "directory", "to run in (default: the present one)"},
     {"--environment", "WHAT", "environment",
      "all (default), none, or NAME,.. of the present one; NAME=VALUE sets one"},
+    {"--hold", nullptr, "hold", "it waits until it is released"},
+    {"--begin", "TIME", "begin", "not before: 2027-01-31T16:00, 16:00, or +2h"},
+    {"--after", "HOW:JOB,..", "after", "only once these have ended: ok:JOB, any:JOB, notok:JOB"},
+    {"--retries", "N", "retries", "try it again so often where it fails (default 0)"},
+    {"--retry-after", "TIME", "retry_after_s",
+     "pause before the first of these, then twice as long each time (default 10 s)"},
+    {"--time-limit", "TIME", "time_limit", "stop it after so long: 90 (s), 2h, 1-12:00:00"},
+    {"--signal", "SIG@S", "signal", "send it SIG, S seconds before that: USR1@60"},
+    {"--array", "TASKS", "array", "a job for each: 0-99, 1,3,5; 0-999%50: 50 of them at once"},
 };
 
 Status wrong(const std::string& flag, const std::string& text, const std::string& right) {
@@ -77,6 +89,44 @@ Status set_run(const std::string& flag, const std::string& text, RunDetails& run
   return done();
 }
 
+/// What a text means by `parse`, or what would be right.
+template <class Value, class Parse>
+Status meaning(const std::string& flag, const std::string& text, Parse parse, Value& target) {
+  auto said = parse(text);
+  if (!said) return {Errc::invalid, flag + ": " + said.error().message};
+  target = std::move(said).value();
+  return done();
+}
+
+Status set_terms(const std::string& flag, const std::string& text, JobSpec& spec) {
+  JobTerms& terms = spec.terms;
+  if (flag == "--hold") terms.hold = true;
+  if (flag == "--begin") {
+    const auto now =
+        std::chrono::duration_cast<Duration>(std::chrono::system_clock::now().time_since_epoch());
+    return meaning(
+        flag, text, [&](const auto& t) { return parse_begin(t, now); }, terms.begin);
+  }
+  if (flag == "--after") {  // whoever knows the flock finds them
+    std::vector<AfterText> ignored;
+    return meaning(flag, text, parse_after, ignored);
+  }
+  if (flag == "--retries") return whole(flag, text, JobTerms::kMostRetries, terms.retries);
+  if (flag == "--retry-after") return meaning(flag, text, parse_time, terms.retry_after);
+  if (flag == "--time-limit") return meaning(flag, text, parse_time, terms.time_limit);
+  if (flag == "--signal") {
+    SignalText said;
+    if (Status right = meaning(flag, text, parse_signal, said); !right.ok()) return right;
+    terms.signal = said.number, terms.signal_before = said.before;
+  }
+  if (flag == "--array") {
+    ArrayText said;
+    if (Status right = meaning(flag, text, parse_array, said); !right.ok()) return right;
+    spec.array_tasks = std::move(said.tasks), terms.at_once = said.at_once;
+  }
+  return done();
+}
+
 Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
   if (flag == "--name") spec.name = text;
   if (flag == "--queue") spec.queue = text;
@@ -98,6 +148,7 @@ Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
     if (!n || *n > 1'000'000) return wrong(flag, text, "a whole number from -1000000 to 1000000");
     spec.priority = static_cast<std::int32_t>(*n) * (below ? -1 : 1);
   }
+  if (Status right = set_terms(flag, text, spec); !right.ok()) return right;
   return set_run(flag, text, spec.run);
 }
 

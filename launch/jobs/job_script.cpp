@@ -68,6 +68,11 @@ Status add_own(const std::vector<std::string>& words, JobScript& script) {
       return {Errc::invalid, "'" + flag.substr(0, 64) + "' is no option of a job; " +
                                  (meant ? "did you mean '" + *meant + "'?" : "there are " + all)};
     }
+    if (job_option(flag)->value == nullptr) {
+      if (equals != std::string::npos) return {Errc::invalid, "'" + flag + "' takes no value"};
+      script.options[flag] = "yes";
+      continue;
+    }
     if (equals == std::string::npos && i + 1 == words.size())
       return {Errc::invalid, "'" + flag + "' needs a value"};
     script.options[flag] = equals == std::string::npos ? words[++i] : words[i].substr(equals + 1);
@@ -128,6 +133,7 @@ Result<JobScript> read_job_script(const std::string& name, const std::string& te
   if (script.interpreter.empty())
     return Error{Errc::invalid,
                  name + ": it is empty; a script begins with '#!' and an interpreter"};
+  script.slurm = theirs;
   auto meaning = meaning_of(std::move(theirs));
   if (!meaning) return Error{Errc::invalid, name + ": #SBATCH " + meaning.error().message};
   script.wait = script.wait || meaning.value().wait;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "launch/jobs/job_options.h"
+#include "launch/jobs/sbatch_options.h"
 
 namespace starling {
 
@@ -20,6 +20,7 @@ struct JobScript {
   JobOptions options;
   bool wait = false;                  ///< #SBATCH --wait
   std::vector<std::string> warnings;  ///< what is ignored, a line each
+  SbatchOptions slurm;                ///< of its #SBATCH lines, as they are
 };
 
 [[nodiscard]] inline bool is_script(std::string_view text) { return text.substr(0, 2) == "#!"; }

@@ -25,7 +25,7 @@ TEST_CASE("a script's lines above its first command ask for something") {
 # a comment
 #STARLING --gpus 2 --name "two words"   # and why
 #STARLING --queue=night
-#SBATCH -J slurms -n4 --time=1:00:00 -o out.txt
+#SBATCH -J slurms -n4 --time=1:00:00 -o out.txt --mail-type=END
 #SBATCH --gpus-per-task a100:1 --mem-per-gpu=8G
 echo hello
 #SBATCH --cpus-per-task=9
@@ -40,10 +40,11 @@ echo hello
                                      {"--queue", "night"},
                                      {"--workers", "4"},
                                      {"--gpu-type", "a100"},
-                                     {"--memory-gib", "8"}});
+                                     {"--memory-gib", "8"},
+                                     {"--time-limit", "1:00:00"}});
   REQUIRE(script.warnings.size() == 2);
-  CHECK(script.warnings[0].find("--output has no meaning here") != std::string::npos);
-  CHECK(script.warnings[1].find("--time has no meaning here") != std::string::npos);
+  CHECK(script.warnings[0].find("--mail-type has no meaning here") != std::string::npos);
+  CHECK(script.warnings[1].find("--output has no meaning here") != std::string::npos);
 }
 
 TEST_CASE("sbatch counts per node and in all, here workers do") {
@@ -55,6 +56,11 @@ TEST_CASE("sbatch counts per node and in all, here workers do") {
         JobOptions{{"--gpus", "2"}, {"--gpu-type", "v100"}, {"--workers", "8"}});
   CHECK(options("-n 4 -G 8") == JobOptions{{"--gpus", "2"}, {"--workers", "4"}});
   CHECK(options("--mem=64G -c 8") == JobOptions{{"--cpus", "8"}, {"--memory-gib", "64"}});
+  CHECK(options("-t 90 --signal=USR1@30") ==
+        JobOptions{{"--time-limit", "5400"}, {"--signal", "USR1@30"}});
+  CHECK(options("--time=UNLIMITED --signal=USR1@30").empty());
+  CHECK(options("-H -a 0-3%2 -d afterok:12") ==
+        JobOptions{{"--after", "afterok:12"}, {"--array", "0-3%2"}, {"--hold", "yes"}});
   CHECK(options("--mem 512") == JobOptions{{"--memory-gib", "0.5"}});
   CHECK(options("--nice=10 -p gpu -D /w --export=NONE") == JobOptions{{"--priority", "-10"},
                                                                       {"--queue", "gpu"},

@@ -2,12 +2,15 @@
 #include "launch/jobs/job_table.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "agents/exit_code.h"
 #include "base/short_number.h"
 #include "launch/system/text.h"
 #include "topology/placement_text.h"
+#include "workload/terms_text.h"
 #include "workload/traces/csv.h"
 
 namespace starling {
@@ -51,6 +54,27 @@ std::string csv_row(const Row& row) {
   return line + "\n";
 }
 
+/// What a job says of them; nothing where it says nothing.
+void add_terms(nlohmann::json& j, const JobTerms& terms) {
+  if (!terms.any()) return;
+  nlohmann::json out = nlohmann::json::object();
+  if (terms.hold) out["hold"] = true;
+  if (terms.begin > Duration{0}) out["begin_s"] = seconds(terms.begin);
+  for (const After& after : terms.after)
+    out["after"].push_back({{"how", name_of(after.how)}, {"job", to_string(after.job)}});
+  if (terms.retries > 0) out["retries"] = terms.retries;
+  if (terms.time_limit > Duration{0}) out["time_limit_s"] = seconds(terms.time_limit);
+  if (terms.signal > 0)
+    out["signal"] = {{"number", terms.signal}, {"before_s", seconds(terms.signal_before)}};
+  if (terms.of_array()) {
+    out["array"] = {{"id", to_string(terms.array)},
+                    {"task", terms.task},
+                    {"tasks", terms.tasks},
+                    {"at_once", terms.at_once}};
+  }
+  j["terms"] = std::move(out);
+}
+
 std::string dumped(const nlohmann::json& j, int indent) {
   return j.dump(indent, ' ', true, nlohmann::json::error_handler_t::replace);
 }
@@ -67,23 +91,47 @@ Row JobTable::servers(const Placement& placement) const {
   return names;
 }
 
+/// The tasks of one array that are in one state, in the place of the first of them.
+std::vector<JobTable::Fold> JobTable::folded(const std::vector<ListedJob>& jobs) const {
+  std::vector<Fold> folds;
+  std::map<std::pair<JobId, std::string>, std::size_t> at;
+  for (const ListedJob& job : jobs) {
+    const JobAsk* ask = job.state.ask.get();
+    if (tasks || ask == nullptr || !ask->terms.of_array()) {
+      folds.push_back({&job, {}});
+      continue;
+    }
+    const auto [known, first] =
+        at.try_emplace({ask->terms.array, state_name(job.state)}, folds.size());
+    if (first) folds.push_back({&job, {}});
+    folds[known->second].tasks.push_back(ask->terms.task);
+  }
+  for (Fold& fold : folds) std::ranges::sort(fold.tasks);
+  return folds;
+}
+
 std::string JobTable::text(const std::vector<ListedJob>& jobs) const {
   std::vector<Row> rows{{"job", "state", "name", "user", "queue", "GPUs", "submitted", "started",
                          "ended", "attempts", "servers", "runs by", "exit"}};
-  for (const ListedJob& job : jobs) {
-    const JobState& s = job.state;
+  for (const Fold& fold : folded(jobs)) {
+    const JobState& s = fold.first->state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
-    const JobDates dates = dates_of(s, now);
-    const Row on = servers(place_of(s));
+    JobDates dates = dates_of(s, now);
+    const bool many = fold.tasks.size() > 1;
+    if (many) dates.started = dates.ended = std::nullopt;
+    const Row on = many ? Row{} : servers(place_of(s));
     std::string where = on.empty() ? "-" : on.front();
     if (on.size() == 2) where += "," + on[1];
     if (on.size() > 2) where += " and " + std::to_string(on.size() - 1) + " more";
-    rows.push_back({to_string(s.job), name_of(s.phase), cell(ask.name), cell(ask.user),
-                    cell(ask.queue), s.ask == nullptr ? "-" : asked(ask),
-                    date_text(dates.submitted, now), date_text(dates.started, now),
-                    date_text(dates.ended, now), std::to_string(s.attempts), where,
-                    cell(allocation_text(s.allocation)),
-                    has_exit_code(s) ? std::to_string(s.exit.code) : "-"});
+    std::string id = to_string(s.job);
+    if (ask.terms.of_array())
+      id = to_string(ask.terms.array) + "_" +
+           (many ? "[" + tasks_text(fold.tasks) + "]" : std::to_string(ask.terms.task));
+    rows.push_back({std::move(id), state_name(s), cell(ask.name), cell(ask.user), cell(ask.queue),
+                    s.ask == nullptr ? "-" : asked(ask), date_text(dates.submitted, now),
+                    date_text(dates.started, now), date_text(dates.ended, now),
+                    std::to_string(s.attempts), where, cell(allocation_text(s.allocation)),
+                    has_exit_code(s) && !many ? std::to_string(s.exit.code) : "-"});
   }
   for (std::size_t column = rows.front().size(); column-- > 0;) {
     const auto& heading = rows.front()[column];
@@ -103,7 +151,7 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
        "submitted", "started",         "ended",       "queued_s",    "elapsed_s",  "service_s",
        "attempts",  "preemptions",     "forwards",    "agent",       "host",       "placement",
        "servers",   "last_servers",    "min_workers", "max_workers", "exit_code",  "allocation",
-       "run"});
+       "run",       "array",           "task",        "reason",      "failures"});
   for (const ListedJob& job : jobs) {
     const JobState& s = job.state;
     const JobAsk nothing, &ask = s.ask == nullptr ? nothing : *s.ask;
@@ -113,7 +161,7 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
     const bool known = s.ask != nullptr;
     const auto if_known = [&](const std::string& field) { return known ? field : std::string(); };
     text += csv_row({to_string(s.job),
-                     name_of(s.phase),
+                     state_name(s),
                      ask.name,
                      ask.user,
                      ask.queue,
@@ -142,7 +190,11 @@ std::string JobTable::csv(const std::vector<ListedJob>& jobs) const {
                      if_known(std::to_string(ask.max_workers)),
                      has_exit_code(s) ? std::to_string(s.exit.code) : "",
                      allocation_text(s.allocation),
-                     run_details_text(ask.run)});
+                     run_details_text(ask.run),
+                     ask.terms.of_array() ? to_string(ask.terms.array) : "",
+                     ask.terms.of_array() ? std::to_string(ask.terms.task) : "",
+                     s.reason == JobReason::none ? "" : name_of(s.reason),
+                     std::to_string(s.failures)});
   }
   return text;
 }
@@ -151,7 +203,7 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
   const JobState& s = job.state;
   const JobDates dates = dates_of(s, now);
   nlohmann::json j{{"job", to_string(s.job)},
-                   {"state", name_of(s.phase)},
+                   {"state", state_name(s)},
                    {"agent", s.home.value},
                    {"host", job.host},
                    {"queued_s", seconds(s.queued + s.requeued)},
@@ -164,7 +216,10 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                    {"servers", servers(place_of(s))},
                    {"last_servers", servers(last_place_of(s))},
                    {"exit_code", has_exit_code(s) ? nlohmann::json(s.exit.code) : nullptr},
+                   {"failures", s.failures},
                    {"log_tail", s.exit.log_tail}};
+  if (s.reason != JobReason::none) j["reason"] = name_of(s.reason);
+  if (s.until > Duration{0}) j["until_s"] = seconds(s.until);
   if (const Allocation& how = s.allocation; !how.as_asked()) {
     j["allocation"] = {{"workers", how.workers},
                        {"servers", how.servers},
@@ -185,6 +240,7 @@ nlohmann::json JobTable::object(const ListedJob& job) const {
                             {"cpus", s.ask->cpus_per_worker},
                             {"memory_gib", s.ask->memory_gib_per_worker},
                             {"priority", s.ask->priority}});
+    add_terms(j, s.ask->terms);
     if (const RunDetails& run = s.ask->run; run.any()) {
       j["run"] = {{"max_servers", run.max_servers},
                   {"server_cpus", run.server_cpus},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -21,6 +22,7 @@ struct ListedJob {
 struct JobTable {
   const Topology& topology;  ///< for the names of servers
   Date now;
+  bool tasks = false;  ///< in text(): each task of an array by itself
 
   /// A table for people; columns in which no job has anything are left out.
   [[nodiscard]] std::string text(const std::vector<ListedJob>& jobs) const;
@@ -32,6 +34,12 @@ struct JobTable {
                                  const std::vector<AgentId>& silent) const;
 
  private:
+  /// A row of text().
+  struct Fold {
+    const ListedJob* first;
+    std::vector<std::uint32_t> tasks;  ///< of an array, ascending; none: it is of none
+  };
+  [[nodiscard]] std::vector<Fold> folded(const std::vector<ListedJob>& jobs) const;
   [[nodiscard]] nlohmann::json object(const ListedJob& job) const;
   [[nodiscard]] std::vector<std::string> servers(const Placement& placement) const;
 };

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/lower_case.h"
 #include "base/short_number.h"
 #include "launch/jobs/split.h"
 #include "launch/system/text.h"
+#include "workload/terms_text.h"
 
 namespace starling {
 namespace {
@@ -88,6 +90,7 @@ class Meaning {
     }
     if (take("requeue")) m_.options["--requeue"] = "yes";
     if (take("no-requeue")) m_.options["--requeue"] = "no";
+    if (Status s = terms(); !s.ok()) return s.error();
     m_.wait = take("wait").has_value();
     for (const char* harmless : {"parsable", "quiet", "verbose", "comment"}) (void)take(harmless);
     for (const auto& [name, text] : said_) m_.ignored.push_back("--" + name);
@@ -95,6 +98,29 @@ class Meaning {
   }
 
  private:
+  /// A number alone is minutes there.
+  static std::string seconds_of(const std::string& text) {
+    const auto minutes = parse_whole(text);
+    return minutes ? std::to_string(*minutes * 60) : text;
+  }
+  Status terms() {
+    if (take("hold")) m_.options["--hold"] = "yes";
+    for (const auto& [theirs, ours] :
+         {std::pair{"begin", "--begin"}, {"dependency", "--after"}, {"array", "--array"}}) {
+      if (const auto text = take(theirs)) m_.options[ours] = *text;
+    }
+    if (const auto limit = take("time")) {
+      const std::string word = lower_case(*limit);
+      const bool none = word == "unlimited" || word == "infinite" || word == "0";
+      if (!none && !parse_time(seconds_of(*limit)).ok())
+        return wrong("time", *limit, "minutes, MM:SS, HH:MM:SS, D-HH or D-HH:MM:SS");
+      if (!none) m_.options["--time-limit"] = seconds_of(*limit);
+    }
+    const auto signal = take("signal");
+    if (signal && m_.options.contains("--time-limit")) m_.options["--signal"] = *signal;
+    return done();
+  }
+
   std::optional<std::string> take(const std::string& name) {
     const auto at = said_.find(name);
     if (at == said_.end()) return std::nullopt;

@@ -17,7 +17,7 @@ using SbatchOptions = std::map<std::string, std::string>;
 [[nodiscard]] Status add_sbatch(const std::vector<std::string>& words, SbatchOptions& options);
 
 struct SbatchMeaning {
-  JobOptions options;
+  JobOptions options;  ///< --after: jobs as they were written, which Slurm's users do by number
   bool wait = false;
   std::vector<std::string> ignored;  ///< as they are written, with dashes
 };

@@ -116,6 +116,13 @@ void ProcessLauncher::renew(AttemptId attempt, Instant until) {
   }
 }
 
+void ProcessLauncher::signal(AttemptId attempt, std::uint32_t number) {
+  for (auto part = parts_.lower_bound({attempt, ServerId{0}});
+       part != parts_.end() && part->first.first == attempt; ++part) {
+    part->second.guarded.say(ControlWord::Kind::signal, number);
+  }
+}
+
 /// The earliest deadline that was ever given counts.
 void ProcessLauncher::stop(Part& part, Instant force) {
   part.stopping = true;

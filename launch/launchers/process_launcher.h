@@ -77,6 +77,7 @@ class ProcessLauncher final : public Launcher {
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override;
   void renew(AttemptId attempt, Instant until) override;
+  void signal(AttemptId attempt, std::uint32_t number) override;
   void adopt(std::span<const LaunchSpec> earlier) override;
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override;

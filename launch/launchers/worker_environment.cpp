@@ -10,6 +10,7 @@
 
 #include "agents/home/gang_layout.h"
 #include "base/hash.h"
+#include "launch/launchers/slurm_environment.h"
 
 namespace starling {
 namespace {
@@ -109,6 +110,8 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
   names["STARLING_SERVED_S"] = served;
   names["STARLING_RUN"] = options.run_mark;
   add(names, spec.allocation);
+  add_array(names, spec.spec.terms);
+  add_slurm(names, spec, parts, topology);
 
   std::vector<std::vector<std::string>> workers(spec.local_workers);
   const auto gpus = static_cast<std::uint32_t>(spec.gpus.size());
@@ -120,6 +123,7 @@ std::vector<std::vector<std::string>> worker_environments(const LaunchSpec& spec
     if (spec.first_rank + i == 0 && !options.steps_file.empty())
       names["STARLING_STEPS"] = options.steps_file;
     names["LOCAL_RANK"] = std::to_string(i);
+    add_slurm_worker(names);
     const std::uint32_t first = std::min(i * per_worker, gpus);
     const std::uint32_t last = std::min((i + 1) * per_worker, gpus);
     if (own) names["CUDA_VISIBLE_DEVICES"] = visible(first, last);

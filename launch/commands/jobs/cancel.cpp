@@ -40,14 +40,14 @@ int report(FlockClient& flock, const std::vector<CancelledJob>& jobs, bool json)
   for (const auto& [state, denied] : jobs) {
     const std::string job = to_string(state.job);
     if (state.phase != JobPhase::cancelled) status = kWorkFailed;
-    list.push_back({{"job", job}, {"state", name_of(state.phase)}});
+    list.push_back({{"job", job}, {"state", state_name(state)}});
     if (!denied.empty()) {
       work_failed("cancel: " + denied);
     } else if (!terminal(state.phase)) {
       work_failed("cancel: job " + job + " has not ended yet; see 'starling explain " + job + "'");
       if (++told <= kMostTold) tell_why(flock, state);
     } else if (!json) {
-      std::printf("%s %s\n", job.c_str(), name_of(state.phase));
+      std::printf("%s %s\n", job.c_str(), state_name(state));
     }
   }
   if (json) {
@@ -65,9 +65,9 @@ Result<JobsFound> candidates(FlockClient& flock, const JobFilter& filter) {
       return {Errc::not_ready, "cancel: " + all.error().message};
     return all;
   }
-  auto found = flock.job(filter.ids.front());
+  auto found = flock.jobs_named(filter.ids.front());
   if (!found) return found.error();
-  return JobsFound{{std::move(found).value()}, {}};
+  return JobsFound{std::move(found).value(), {}};
 }
 
 int cancel(const Options& o) {
@@ -96,7 +96,7 @@ int cancel(const Options& o) {
     } else if (!o.filter.ids.empty()) {  // it was named
       const bool passive = state.phase == JobPhase::cancelled;
       status = work_failed("cancel: job " + to_string(state.job) + " has already " +
-                           (passive ? "been " : "") + name_of(state.phase));
+                           (passive ? "been " : "") + state_name(state));
     }
   }
   if (open.empty() && o.filter.ids.empty() && !o.json)

@@ -17,14 +17,15 @@ struct Options {
 };
 
 int explain(const Options& options) {
-  if (auto id = parse_job_id(options.job); !id) return bad_input("explain: " + id.error().message);
+  if (Status right = check_job_text(options.job); !right.ok())
+    return bad_input("explain: " + right.error().message);
   auto flock = connected_flock(options.flock);
   if (!flock) return failed(flock.error());
-  auto found = flock.value()->job(options.job);
+  auto found = one_job(*flock.value(), options.job);
   if (!found) return failed(found.error());
   const JobState& state = found.value();
   if (!options.json)
-    std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), name_of(state.phase),
+    std::printf("%s is %s at agent-%u\n", to_string(state.job).c_str(), state_name(state),
                 state.home.value);
   const auto why = flock.value()->explain(state);
   if (!why) return work_failed("explain: " + why.error().message);
@@ -32,7 +33,7 @@ int explain(const Options& options) {
     nlohmann::json silent = nlohmann::json::array();
     for (const AgentId agent : why.value().silent) silent.push_back(agent.value);
     nlohmann::json j{{"job", to_string(state.job)},
-                     {"state", name_of(state.phase)},
+                     {"state", state_name(state)},
                      {"agent", state.home.value},
                      {"lines", why.value().lines},
                      {"silent", silent},

@@ -16,7 +16,7 @@ namespace {
 struct Options {
   std::string flock;
   JobFilter filter;
-  bool json = false, csv = false, waiting = false;
+  bool json = false, csv = false, waiting = false, tasks = false;
 };
 
 int list(Options o) {
@@ -42,7 +42,7 @@ int list(Options o) {
     jobs.push_back({state, "agent-" + std::to_string(host.value)});
   }
   const std::vector<AgentId>& silent = all.value().silent;
-  const JobTable table{flock.topology(), now};
+  const JobTable table{flock.topology(), now, o.tasks};
   std::fputs((o.json  ? table.json(jobs, silent) + "\n"
               : o.csv ? table.csv(jobs)
                       : table.text(jobs))
@@ -61,6 +61,7 @@ void add_jobs(const Command& root) {
   o->filter.add_options(command);
   command.option("--last", o->filter.last, "N", "only the newest so many", 1U, 1U << 30U);
   command.flag("--waiting", o->waiting, "only those that wait");
+  command.flag("--tasks", o->tasks, "each task of an array on a line of its own");
   command.flag("--json", o->json, "only JSON on stdout");
   command.flag("--csv", o->csv, "all that is known, as CSV");
   command.rest("JOB", o->filter.ids, "only these: ids, or how no others begin",

@@ -20,7 +20,8 @@ struct Options {
 };
 
 int logs(const Options& o) {
-  if (auto id = parse_job_id(o.job); !id) return bad_input("logs: " + id.error().message);
+  if (Status right = check_job_text(o.job); !right.ok())
+    return bad_input("logs: " + right.error().message);
   if (o.json && o.raw) return bad_input("logs: --json and --raw exclude each other");
   FollowOptions how{.raw = o.raw, .lines = o.json, .from_end = o.tail};
   if (o.rank) {
@@ -33,7 +34,7 @@ int logs(const Options& o) {
   auto found = connected_flock(o.flock);
   if (!found) return failed(found.error());
   FlockClient& flock = *found.value();
-  const auto state = flock.job(o.job);
+  const auto state = one_job(flock, o.job);
   if (!state) return failed(state.error());
   if (!o.follow) return show_output(flock, state.value(), how);
   return follow_job(flock, state.value().job, how);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdio>
 #include <iostream>
 #include <iterator>
@@ -8,6 +9,7 @@
 #include <optional>
 
 #include "base/visible.h"
+#include "launch/client/job_array.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
@@ -22,6 +24,7 @@ namespace {
 struct Options {
   std::string flock, id;
   std::map<std::string, std::optional<std::string>> asked;  // by flag of a job's option
+  std::map<std::string, bool> flags;                        // the same, of those without a value
   std::vector<std::string> words;
   bool wait = false, follow = false, json = false;
 };
@@ -45,9 +48,16 @@ Result<WhatToSubmit> jobs_of(const Command& command, const Options& o) {
   for (const auto& [flag, text] : o.asked) {
     if (text) said.options[flag] = *text;
   }
+  for (const auto& [flag, given] : o.flags) {
+    if (given) said.options[flag] = "yes";
+  }
   auto what = what_to_submit(said, Submitter::here());
   if (!what) return what;
   auto& jobs = what.value().jobs;
+  const bool array =
+      std::ranges::any_of(jobs, [](const JobSpec& j) { return !j.array_tasks.empty(); });
+  if (o.follow && array)
+    return {Errc::invalid, "submit: --follow is for one job, and not for an array"};
   if (o.follow && jobs.size() != 1)
     return {Errc::invalid,
             "submit: --follow is for one job, there are " + std::to_string(jobs.size())};
@@ -78,8 +88,14 @@ void say_if_taken(FlockClient& flock, const JobSpec& spec, const SubmittedJob& s
 }
 
 /// The status of the first job that did not finish well.
-int wait_for(FlockClient& flock, const std::vector<JobSpec>& jobs, bool json) {
+int wait_for(FlockClient& flock, const std::vector<JobSpec>& asked, bool json) {
   int status = kDone;
+  std::vector<JobSpec> jobs;
+  for (const JobSpec& job : asked) {
+    if (job.array_tasks.empty()) jobs.push_back(job);
+    const auto tasks = expand_array(job, flock.agents());
+    jobs.insert(jobs.end(), tasks.begin(), tasks.end());
+  }
   for (const JobSpec& job : jobs) {
     const auto ended = flock.ended(job.id, Duration::max());
     if (stop_requested()) return work_failed("submit: interrupted; the jobs go on");
@@ -126,11 +142,35 @@ int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
   } else {
     say_id(id, o.json);
   }
-  const auto said = flock.submit(job);
+  const bool array = !job.array_tasks.empty();
+  auto said = Result<SubmittedJob>(SubmittedJob{});
+  if (!array) {
+    said = flock.submit(job);
+  } else if (Status taken = flock.submit_all(expand_array(job, flock.agents())); !taken.ok()) {
+    said = taken.error();
+  }
   if (!said && said.error().code == Errc::invalid)
     return bad_input("submit: " + said.error().message);
   if (!said) return work_failed("submit: " + said.error().message);
-  if (!o.id.empty()) say_if_taken(flock, job, said.value());
+  if (!o.id.empty() && !array) say_if_taken(flock, job, said.value());
+  return kDone;
+}
+
+/// The jobs that they wait for are looked up: what nobody knows is said now.
+int find_others(FlockClient& flock, const WhatToSubmit& what, std::vector<JobSpec>& jobs) {
+  const auto option = what.options.find("--after");
+  for (JobSpec& job : jobs) {
+    std::string text = option == what.options.end() ? "" : option->second;
+    for (const After& after : job.terms.after) {
+      text +=
+          (text.empty() ? "" : ",") + std::string(name_of(after.how)) + ":" + to_string(after.job);
+    }
+    if (text.empty()) continue;
+    auto found = flock.others(text);
+    if (!found && found.error().code == Errc::not_ready) return failed(found.error());
+    if (!found) return bad_input("submit: --after: " + found.error().message);
+    job.terms.after = std::move(found).value();
+  }
   return kDone;
 }
 
@@ -151,6 +191,7 @@ int submit(const Command& command, const Options& o) {
     if (const Status whose = flock.set_user(job); !whose.ok())
       return failed({whose.error().code, "submit: " + whose.error().message});
   }
+  if (const int status = find_others(flock, what, what.jobs); status != kDone) return status;
   for (JobSpec& job : what.jobs) {
     if (const int status = submit_one(flock, job, o); status != kDone) return status;
   }
@@ -167,8 +208,11 @@ void add_submit(const Command& root) {
                "submit a job file, a script or a command: starling submit --gpus 2 -- "
                "python train.py");
   command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
-  for (const JobOption& option : job_options())
-    command.option(option.flag, o->asked[option.flag], option.value, option.help);
+  for (const JobOption& option : job_options()) {
+    option.value == nullptr
+        ? command.flag(option.flag, o->flags[option.flag], option.help)
+        : command.option(option.flag, o->asked[option.flag], option.value, option.help);
+  }
   command.option("--id", o->id, "HEX", "choose the id: submitting it twice is submitting it once");
   command.flag("--wait", o->wait, "until it has ended; its exit code is the exit status");
   command.flag("-f,--follow", o->follow,
@@ -177,7 +221,9 @@ void add_submit(const Command& root) {
   command.rest("JOB", o->words, "a .yaml file, a script, - (standard input), or a command",
                options_follow);
   command.examples({"starling submit --gpus 2 --wait -- python train.py",
-                    "starling submit job.yaml --wait", "starling submit train.sbatch"});
+                    "starling submit job.yaml --wait", "starling submit train.sbatch",
+                    "starling submit --array 0-999%50 --time-limit 2h -- ./sweep.sh",
+                    "starling submit --after ok:12ab34 --retries 2 -- ./next.sh"});
   command.action([command, o] { return submit(command, *o); });
 }
 
