@@ -56,3 +56,9 @@ install(DIRECTORY ${said}/man1 DESTINATION ${CMAKE_INSTALL_MANDIR} COMPONENT run
 install(FILES ${said}/bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME starling COMPONENT runtime)
 install(FILES ${said}/zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions RENAME _starling COMPONENT runtime)
 install(FILES ${said}/fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d RENAME starling.fish COMPONENT runtime)
+# Slurm's names, in a folder that is on no PATH by itself.
+install(CODE "file(MAKE_DIRECTORY ${said}/slurm)
+foreach(name sbatch srun squeue sinfo scancel sacct scontrol)
+  file(CREATE_LINK ../../../${CMAKE_INSTALL_BINDIR}/starling ${said}/slurm/\${name} SYMBOLIC)
+endforeach()" COMPONENT runtime)
+install(DIRECTORY ${said}/slurm DESTINATION libexec/starling COMPONENT runtime)

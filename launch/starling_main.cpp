@@ -11,6 +11,7 @@
 #include "launch/commands/commands.h"
 #include "launch/commands/flock/gateway.h"
 #include "launch/commands/learning.h"
+#include "launch/commands/slurm/slurm_names.h"
 
 namespace {
 
@@ -32,6 +33,7 @@ int main(int argc, char** argv) {
     return bad_input(
         "STARLING_BUG is set, but this program was built without planted mistakes: build "
         "the preset 'plant', or practise with 'starling chaos sim --demo'");
+  if (const auto status = run_slurm_name(argc, argv)) return ended(*status);
   CommandLine line("starling", "Cooperating schedulers for deep-learning clusters.",
                    STARLING_VERSION);
   const Command root = line.root();
@@ -47,6 +49,7 @@ int main(int argc, char** argv) {
   add_hold(root);
   add_release(root);
   add_requeue(root);
+  add_slurm(root);
   add_explain(root);
   add_logs(root);
   add_top(root);

@@ -33,6 +33,7 @@ if command -v groff >/dev/null; then
   done
   groff -man -Tascii "$work/prefix/share/man/man1/starling-submit.1" | col -b | grep -q -- '--gpus N' || { echo "FAILED: starling-submit.1 has no --gpus" >&2; exit 1; }
 fi
+[ "$(realpath "$work/prefix/libexec/starling/slurm/squeue")" = "$(realpath "$work/prefix/bin/starling")" ] || { echo "FAILED: squeue is no link to the program" >&2; exit 1; }
 for file in bash-completion/completions/starling zsh/vendor-completions/_starling fish/vendor_completions.d/starling.fish; do
   grep -q submit "$work/prefix/share/$file" || { echo "FAILED: $file completes nothing" >&2; exit 1; }
 done

@@ -22,6 +22,7 @@ void add_cancel(const Command& root);
 void add_hold(const Command& root);
 void add_release(const Command& root);
 void add_requeue(const Command& root);
+void add_slurm(const Command& root);
 void add_explain(const Command& root);
 void add_logs(const Command& root);
 void add_top(const Command& root);
