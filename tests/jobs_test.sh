@@ -200,7 +200,7 @@ echo "-- scripts"
 cat >slurm.sbatch <<'S'
 #!/bin/bash
 #SBATCH --job-name=from-slurm -n 2
-#SBATCH --gpus-per-task=1 --time=1:00:00
+#SBATCH --gpus-per-task=1 --time=1:00:00 --mail-type=END
 # a comment
 #STARLING --priority 5
 echo "$RANK of $WORLD_SIZE with $1 in $(basename "$PWD")"
@@ -214,7 +214,7 @@ done
 status 0 "$starling" submit -- slurm.sbatch --wait argument
 "$starling" cancel "$(cat out.txt)" >/dev/null 2>&1
 status 0 "$starling" submit --wait slurm.sbatch -- --wait argument
-says "--time has no meaning here"
+says "--mail-type has no meaning here"
 job=$(cat out.txt)
 "$starling" logs "$job" | sort >out.txt
 [ "$(cat out.txt)" = "$(printf '[0] 0 of 2 with --wait in proj\n[1] 1 of 2 with --wait in proj')" ] || fail "script: $(cat out.txt)"
