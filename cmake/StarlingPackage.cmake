@@ -24,5 +24,5 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 # What starlingConfig.cmake asks for, and what the libraries themselves are linked with.
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS "libzmq3-dev, cppzmq-dev, libflatbuffers-dev, libboost-graph-dev, libyaml-cpp-dev, \
 libpugixml-dev, nlohmann-json3-dev, libcli11-dev, libspdlog-dev, libfmt-dev, zlib1g-dev, libssl-dev, libsqlite3-dev, libeigen3-dev, \
-coinor-libclp-dev, coinor-libcbc-dev")
+coinor-libclp-dev, coinor-libcbc-dev, libhwloc-dev")
 include(CPack)

@@ -68,6 +68,16 @@ on 2 ip route add blackhole "$(addr 3)/32"
 refused 1 "h2: cannot reach $(addr 3):" --hosts hosts.yaml
 on 2 ip route del blackhole "$(addr 3)/32"
 
+echo "-- what the hosts are made of becomes a topology, and nothing of it stays there"
+"$starling" topology discover --hosts hosts.yaml -o found.yaml 2>err.txt || fail "discover: $(cat err.txt)"
+"$starling" topology show found.yaml --json | tr -d ' \n' | grep -q '"servers":3}' || fail "three servers: $(cat found.yaml)"
+for i in 1 2 3; do grep -q "h$i" found.yaml || fail "h$i: $(cat found.yaml)"; done
+grep -q '^# guessed: all servers are one rack' found.yaml || fail "guesses: $(cat found.yaml)"
+sed "s#$net/id,#$work/other,#" hosts.yaml >bad.yaml
+"$starling" topology discover --hosts bad.yaml -o none.yaml 2>err.txt
+[ $? -eq 1 ] && grep -q 'h3: ssh to .*Permission denied' err.txt && [ ! -e none.yaml ] || fail "a host that lets nobody in: $(cat err.txt)"
+[ -z "$(left)" ] || fail "discover leaves processes"
+
 echo "-- up on three hosts"
 began=$(now)
 "$starling" up --topology six.yaml --hosts hosts.yaml >up.log 2>&1 &

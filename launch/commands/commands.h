@@ -28,6 +28,7 @@ void add_logs(const Command& root);
 void add_top(const Command& root);
 void add_topology(const Command& root);
 void add_topology_generate(const Command& topology);
+void add_topology_discover(const Command& topology);
 void add_topology_draw(const Command& topology);
 void add_topology_state(const Command& topology);
 void add_workload(const Command& root);

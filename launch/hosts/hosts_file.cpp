@@ -8,6 +8,7 @@
 
 #include "base/counted.h"
 #include "launch/hosts/ipv4.h"
+#include "topology/builder.h"
 #include "topology/file/yaml_reader.h"
 #include "topology/partition.h"
 #include "workload/traces/text_file.h"
@@ -39,8 +40,13 @@ std::string at_home(const std::string& file) {
 
 class Reader {
  public:
-  Reader(Diagnostics& diagnostics, const Topology& topology, std::string flock_name)
-      : diagnostics_(diagnostics), topology_(topology), flock_name_(std::move(flock_name)) {
+  /// `any_servers`: what hosts say of servers is not looked at.
+  Reader(Diagnostics& diagnostics, const Topology& topology, std::string flock_name,
+         bool any_servers = false)
+      : diagnostics_(diagnostics),
+        topology_(topology),
+        flock_name_(std::move(flock_name)),
+        any_servers_(any_servers) {
     set_.server_host.assign(topology.server_count(), kNobody);
     for (std::uint32_t s = 0; s < topology.server_count(); ++s)
       numbers_.emplace(topology.server(ServerId{s}).name, s);
@@ -117,7 +123,7 @@ class Reader {
                        "directory '" + host.directory + "' is no folder for a flock alone");
     if (map.has("agents")) host.agents = map.whole("agents", 0, 4096, 0);
     const auto index = static_cast<std::uint32_t>(set_.hosts.size());
-    if (map.has("servers")) servers(map.get("servers"), index, host.name);
+    if (map.has("servers") && !any_servers_) servers(map.get("servers"), index, host.name);
     set_.hosts.push_back(std::move(host));
   }
 
@@ -175,6 +181,7 @@ class Reader {
   Diagnostics& diagnostics_;
   const Topology& topology_;
   std::string flock_name_;
+  bool any_servers_;
   HostSet set_;
   std::map<std::string, std::uint32_t> numbers_;
   std::set<std::string> names_;
@@ -188,6 +195,34 @@ std::vector<std::uint32_t> gpus_by_host(const HostSet& set, const Topology& topo
   for (std::uint32_t s = part.servers.first; s < part.servers.last; ++s)
     gpus[set.server_host[s]] += topology.server(ServerId{s}).gpus.size();
   return gpus;
+}
+
+Result<HostSet> read_hosts(const std::string& text, const std::filesystem::path& file,
+                           const Topology& topology, const std::string& flock_name,
+                           bool any_servers) {
+  Diagnostics diagnostics(file.string());
+  try {
+    if (const auto second = second_document(text)) {
+      diagnostics.add({second->line + 1, second->column + 1},
+                      "a second document starts; a hosts file is one mapping");
+      return diagnostics.error();
+    }
+    HostSet set = Reader(diagnostics, topology, flock_name, any_servers).read(YAML::Load(text));
+    if (diagnostics.any()) return diagnostics.error();
+    return set;
+  } catch (const YAML::Exception& error) {
+    const bool known = !error.mark.is_null();
+    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
+                    "this is not YAML: " + error.msg);
+    return diagnostics.error();
+  }
+}
+
+Result<std::string> text_of_hosts(const std::filesystem::path& file) {
+  Result<std::string> text = read_text_file(file, kFileBytes);
+  if (text) return text;
+  return {Errc::invalid,
+          text.error().message + "; give a hosts file, see docs/hosts.md and examples/hosts/"};
 }
 
 }  // namespace
@@ -244,32 +279,20 @@ Result<std::vector<std::uint32_t>> place_agents(const HostSet& set, const Topolo
 
 Result<HostSet> parse_hosts(const std::string& text, const std::filesystem::path& file,
                             const Topology& topology, const std::string& flock_name) {
-  Diagnostics diagnostics(file.string());
-  try {
-    if (const auto second = second_document(text)) {
-      diagnostics.add({second->line + 1, second->column + 1},
-                      "a second document starts; a hosts file is one mapping");
-      return diagnostics.error();
-    }
-    HostSet set = Reader(diagnostics, topology, flock_name).read(YAML::Load(text));
-    if (diagnostics.any()) return diagnostics.error();
-    return set;
-  } catch (const YAML::Exception& error) {
-    const bool known = !error.mark.is_null();
-    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
-                    "this is not YAML: " + error.msg);
-    return diagnostics.error();
-  }
+  return read_hosts(text, file, topology, flock_name, false);
 }
 
 Result<HostSet> load_hosts(const std::filesystem::path& file, const Topology& topology,
                            const std::string& flock_name) {
-  const Result<std::string> text = read_text_file(file, kFileBytes);
-  if (!text) {
-    return {Errc::invalid,
-            text.error().message + "; give a hosts file, see docs/hosts.md and examples/hosts/"};
-  }
+  const auto text = text_of_hosts(file);
+  if (!text) return text.error();
   return parse_hosts(text.value(), file, topology, flock_name);
+}
+
+Result<HostSet> load_host_list(const std::filesystem::path& file) {
+  const auto text = text_of_hosts(file);
+  if (!text) return text.error();
+  return read_hosts(text.value(), file, TopologyBuilder("none").build(), "discover", true);
 }
 
 }  // namespace starling

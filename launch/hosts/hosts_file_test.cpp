@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 
 #include <cstdlib>
+#include <fstream>
 
+#include "base/test_folder.h"
 #include "topology/generate/generate.h"
 
 using namespace starling;
@@ -50,6 +52,22 @@ TEST_CASE("a hosts file says who lives where, and how ssh gets there") {
   CHECK(set.hosts[1].user == "me");
   CHECK(set.hosts[1].directory == "/d");
   CHECK(set.hosts[2].program == "/bin/x");
+}
+
+TEST_CASE("the hosts of a file alone: what they say of servers is not looked at") {
+  const TestFolder dir("hosts");
+  const auto file = dir.path / "h.yaml";
+  std::ofstream(file) << "hosts:\n- {name: a, address: 127.0.0.1, servers: [nobody-knows]}\n"
+                         "- {name: b, address: 127.0.0.2, port: 2222}\n";
+  const auto set = load_host_list(file);
+  REQUIRE_MESSAGE(set.ok(), (set.ok() ? "" : set.error().message));
+  REQUIRE(set.value().hosts.size() == 2);
+  CHECK(set.value().hosts[1].port == 2222);
+  CHECK(set.value().server_host.empty());
+  std::ofstream(file) << "hosts: []\n";
+  CHECK_FALSE(load_host_list(file).ok());
+  CHECK(load_host_list(dir.path / "none").error().message.find("give a hosts file") !=
+        std::string::npos);
 }
 
 TEST_CASE("without servers they are spread, in blocks") {

@@ -142,7 +142,7 @@ int cut(const FileOptions& options) {
 
 void add_topology(const Command& root) {
   const Command command =
-      root.sub("topology", "make, check, import, show, draw and cut data centres");
+      root.sub("topology", "find, make, check, import, show, draw and cut data centres");
   const auto file_command = [&](const char* name, const char* help, auto action) {
     const auto options = std::make_shared<FileOptions>();
     const Command sub = command.sub(name, help);
@@ -161,6 +161,7 @@ void add_topology(const Command& root) {
   cut_command.option("--agents", c->agents, "N", "how many partitions (default 1)", 1U, 4096U);
   cut_command.flag("--json", c->json, "only JSON on stdout");
 
+  add_topology_discover(command);
   add_topology_generate(command);
   add_topology_draw(command);
   add_topology_state(command);
