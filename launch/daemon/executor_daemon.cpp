@@ -6,13 +6,13 @@
 #include "launch/command_line/exit_codes.h"
 #include "launch/daemon/daemon.h"
 #include "launch/daemon/goodbye_line.h"
+#include "launch/daemon/machine_report.h"
 #include "launch/daemon/room_line.h"
 #include "launch/daemon/watched_launcher.h"
 #include "launch/deployment/old_state.h"
 #include "launch/deployment/server_addresses.h"
 #include "launch/deployment/transport.h"
 #include "launch/launchers/emulated_launcher.h"
-#include "launch/launchers/machine_sight.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/servers/core_config.h"
@@ -115,8 +115,17 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
                         parts.topology.server(ServerId{core.servers.last - 1}).gpus.last};
   auto m = machinery(parts, kind, gpus, core.limits.jobs_per_gpu, clock);
   if (!m) return daemon_failed(m.error());
-  WatchedLauncher watched(*m.value().launcher, parts.deployment.node_dir(parts.me.name) / "health",
-                          gpus, machine_clock());
+  const bool real = kind == "process";
+  const std::filesystem::path dir = parts.deployment.node_dir(parts.me.name);
+  const auto health = read_health_options(parts.deployment.dir);
+  if (!health) return daemon_failed(health.error());
+  auto missing = real ? check_machine(parts.topology, core.servers, health.value(), dir)
+                      : Result<std::vector<HardwareFinding>>(std::vector<HardwareFinding>());
+  if (!missing) return daemon_failed(missing.error());
+  const MachineWatch watch(health.value(), real, machine_clock());
+  MachineReport report(parts.topology, core.servers, health.value(), std::move(missing).value(),
+                       &watch);
+  WatchedLauncher watched(*m.value().launcher, dir / "health", gpus, machine_clock(), &report);
   ExecutorNode node(Executor(core, parts.topology, state.recovered), endpoint, *state.journal,
                     watched, node_options(clock, true, state.found));
   node.recall(state.recovered);
@@ -131,10 +140,6 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
   state.recovered = {};
   log_info("serving servers " + std::to_string(core.servers.first) + " to " +
            std::to_string(core.servers.last - 1) + " with the " + kind + " launcher");
-  if (kind == "process") {
-    const std::string short_of = lacking(look_at_machine(), parts.topology, core.servers);
-    if (!short_of.empty()) log_info(short_of);
-  }
   Status ended = serve(node, clock, house);
   if (!ended.ok() && node.outlived())
     ended = note_outlived(parts, node, core.incarnation, state.journal->position());

@@ -6,6 +6,7 @@
 
 #include "base/counted.h"
 #include "launch/deployment/health_file.h"
+#include "launch/hardware/energy_book.h"
 #include "launch/system/log.h"
 #include "launch/system/plain_file.h"
 
@@ -14,17 +15,60 @@ namespace {
 
 constexpr Duration kPause = std::chrono::milliseconds(500);
 
+Placement both(const Placement& a, const Placement& b) {
+  Placement all;
+  std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));
+  return all;
+}
+
 }  // namespace
 
 std::optional<SickGpus> WatchedLauncher::health_news() {
   auto own = inner_.health_news();
-  const bool file = look_at_file();
+  const Instant now = clock_.now();
+  bool news = own.has_value();
+  if (now >= next_) {
+    next_ = later(now, kPause);
+    news = look_at_file() || news;
+    news = look_at_report() || news;
+  }
   if (own) take(std::move(*own));
-  if (!own && !file) return std::nullopt;
-  SickGpus all{{}, inner_sick_.in_use};
-  std::set_union(sick_.begin(), sick_.end(), inner_sick_.gpus.begin(), inner_sick_.gpus.end(),
-                 std::back_inserter(all.gpus));
+  if (!news) return std::nullopt;
+  SickGpus all{both(sick_, inner_sick_.gpus), inner_sick_.in_use};
+  if (report_ != nullptr) {
+    all.gpus = both(all.gpus, report_->sick().gpus);
+    all.in_use = both(all.in_use, report_->sick().in_use);
+  }
   return all;
+}
+
+bool WatchedLauncher::look_at_report() {
+  if (report_ == nullptr || !report_->look(clock_.now())) return false;
+  if (const Status told = write_findings(file_.parent_path(), report_->findings()); !told.ok())
+    log_error(told.error().message);
+  return true;
+}
+
+Status WatchedLauncher::start(const LaunchSpec& spec) {
+  Status started = inner_.start(spec);
+  if (report_ != nullptr && started.ok()) report_->started(spec, clock_.now());
+  return started;
+}
+
+void WatchedLauncher::adopt(std::span<const LaunchSpec> ran) {
+  inner_.adopt(ran);
+  for (const LaunchSpec& spec : ran)
+    if (report_ != nullptr) report_->started(spec, clock_.now());
+}
+
+std::vector<Exit> WatchedLauncher::reap() {
+  std::vector<Exit> ends = inner_.reap();
+  for (const Exit& end : ends) {
+    if (report_ == nullptr) break;
+    if (const double joules = report_->ended(end); joules >= 0)
+      note_energy(file_.parent_path(), end.attempt, joules);
+  }
+  return ends;
 }
 
 void WatchedLauncher::take(SickGpus own) {
@@ -36,9 +80,6 @@ void WatchedLauncher::take(SickGpus own) {
 }
 
 bool WatchedLauncher::look_at_file() {
-  const Instant now = clock_.now();
-  if (now < next_) return false;
-  next_ = later(now, kPause);
   std::error_code ignored;
   std::string text;
   if (std::filesystem::exists(file_, ignored)) {

@@ -8,23 +8,26 @@
 
 #include "agents/executor/executor.h"
 #include "base/time.h"
+#include "launch/daemon/machine_report.h"
 
 namespace starling {
 
 /// Any launcher, and beside what that says of health its executor's health file
-/// (launch/deployment/health_file.h). A file that makes no sense goes into the log and changes
-/// nothing.
+/// (launch/deployment/health_file.h) and what is known of the hardware. A file that makes no sense
+/// goes into the log and changes nothing.
 class WatchedLauncher final : public Launcher {
  public:
-  /// All outlive it. `gpus`: those of the executor. Looks at the file twice a second of `clock`.
-  WatchedLauncher(Launcher& inner, std::filesystem::path file, IndexRange gpus, const Clock& clock)
-      : inner_(inner), file_(std::move(file)), gpus_(gpus), clock_(clock) {}
+  /// All outlive it. `gpus`: those of the executor. Looks at the file twice a second of `clock`,
+  /// and asks `report` (null: none), whose findings go to hardware.json beside the file.
+  WatchedLauncher(Launcher& inner, std::filesystem::path file, IndexRange gpus, const Clock& clock,
+                  MachineReport* report = nullptr)
+      : inner_(inner), file_(std::move(file)), gpus_(gpus), clock_(clock), report_(report) {}
 
-  Status start(const LaunchSpec& spec) override { return inner_.start(spec); }
+  Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override { inner_.stop(attempt, grace); }
   void renew(AttemptId attempt, Instant until) override { inner_.renew(attempt, until); }
-  void adopt(std::span<const LaunchSpec> ran) override { inner_.adopt(ran); }
-  std::vector<Exit> reap() override { return inner_.reap(); }
+  void adopt(std::span<const LaunchSpec> ran) override;
+  std::vector<Exit> reap() override;
   std::vector<Progress> measure() override { return inner_.measure(); }
   [[nodiscard]] Instant next_deadline() const noexcept override { return inner_.next_deadline(); }
   std::optional<SickGpus> health_news() override;
@@ -34,11 +37,13 @@ class WatchedLauncher final : public Launcher {
 
  private:
   bool look_at_file();      ///< true: what it says has changed
+  bool look_at_report();    ///< the same
   void take(SickGpus own);  ///< what inner_ says from now on
   Launcher& inner_;
   std::filesystem::path file_;
   IndexRange gpus_;
   const Clock& clock_;
+  MachineReport* report_;
   Instant next_ = Instant::min();
   std::string last_;  // what the file said
   Placement sick_;    // says the file

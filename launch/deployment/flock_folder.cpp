@@ -75,19 +75,20 @@ Status remove_nodes(const fs::path& dir, const std::vector<std::string>& nodes,
 
 const std::vector<std::string>& flock_file_names() {
   static const std::vector<std::string> names{
-      "supervisor",     "restart",    "rotation",
-      "node.json",      "hosts.json", "flock-id",
-      "servers",        "configure",  "deployment.next.json",
-      "topology.yaml",  "flock.json", kUpLog,
-      "up.log.1",       "etcd",       kOwnFolder,
-      "deployment.json"};
+      "supervisor",    "restart",        "rotation",
+      "node.json",     "hosts.json",     "flock-id",
+      "servers",       "configure",      "deployment.next.json",
+      "topology.yaml", "flock.json",     kUpLog,
+      "up.log.1",      "etcd",           kOwnFolder,
+      "health.yaml",   "deployment.json"};
   return names;
 }
 
 const std::vector<std::string>& node_file_names() {
   static const std::vector<std::string> names{
-      "config.json", "keys.json", "keys.json.flock", "log",      "health", "state", "sessions",
-      "seats",       "jobs",      "parts",           "gpu-locks"};
+      "config.json", "keys.json", "keys.json.flock", "log",       "health",
+      "state",       "sessions",  "seats",           "jobs",      "parts",
+      "gpu-locks",   "gpus",      "hardware.json",   "energy.csv"};
   return names;
 }
 

@@ -29,7 +29,9 @@ struct FlockPicture {
   std::vector<AgentId> silent;        ///< what only they know is missing
   std::vector<JobState> jobs;         ///< by id
   std::vector<std::string> troubles;  ///< of daemons, a line each
-  std::string failure;                ///< why nothing could be read; empty: it could
+  /// GPUs by what the executors of this machine have found of them (HardwareFinding::Kind).
+  std::map<std::string, std::uint32_t> hardware;
+  std::string failure;  ///< why nothing could be read; empty: it could
 
   /// Null: it is in no list.
   [[nodiscard]] const JobState* job(JobId id) const;

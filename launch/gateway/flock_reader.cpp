@@ -9,6 +9,7 @@
 #include "launch/client/session.h"
 #include "launch/deployment/deployment.h"
 #include "launch/gateway/flock_workers.h"
+#include "launch/hardware/hardware_finding.h"
 #include "launch/hosts/keeper.h"
 
 namespace starling {
@@ -23,6 +24,15 @@ FlockPicturePtr failed_picture(const FlockPicturePtr& before, const std::string&
                                    : std::make_shared<FlockPicture>(*before);
   picture->failure = why;
   return picture;
+}
+
+std::map<std::string, std::uint32_t> found_hardware(const Deployment& flock) {
+  std::map<std::string, std::uint32_t> gpus;
+  for (const DeployedNode* node : flock.with_role(Role::executor)) {
+    for (const HardwareFinding& finding : read_findings(flock.node_dir(node->name)))
+      gpus[name_of(finding.kind)] += static_cast<std::uint32_t>(finding.gpus.size());
+  }
+  return gpus;
 }
 
 FlockPicturePtr read_picture(const std::filesystem::path& dir, std::unique_ptr<FlockClient>& client,
@@ -56,6 +66,7 @@ FlockPicturePtr read_picture(const std::filesystem::path& dir, std::unique_ptr<F
   std::sort(picture->silent.begin(), picture->silent.end());
   for (const AgentStatus& a : picture->agents) picture->hosts[a.agent] = flock.host_of(a.agent);
   picture->troubles = daemon_troubles(dir);
+  picture->hardware = found_hardware(flock.deployment());
   return picture;
 }
 

@@ -8,6 +8,7 @@
 
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
+#include "launch/hardware/health_options.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/processes/shell_word.h"
 #include "launch/system/files.h"
@@ -152,6 +153,7 @@ std::vector<std::string> files_of(const Deployment& deployment, const Host& host
   }
   // Where agents are, and nowhere else.
   std::error_code ignored;
+  if (fs::exists(deployment.dir / kHealthFile, ignored)) paths.emplace_back(kHealthFile);
   if (deployment.has_agent_on(host.name) && fs::exists(deployment.dir / kEtcdFolder, ignored))
     paths.push_back(kEtcdFolder);
   return paths;

@@ -13,9 +13,10 @@ std::string to_json_line(const HostStatus& s) {
     if (d.away) daemons.back()["away"] = true;
     if (!d.trouble.empty()) daemons.back()["trouble"] = d.trouble;
   }
-  return nlohmann::json{{"host", s.host},     {"flock", s.flock},     {"pid", s.pid},
-                        {"beat_s", s.beat_s}, {"stopped", s.stopped}, {"daemons", daemons}}
-      .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  nlohmann::json out{{"host", s.host},     {"flock", s.flock},     {"pid", s.pid},
+                     {"beat_s", s.beat_s}, {"stopped", s.stopped}, {"daemons", daemons}};
+  if (!s.hardware.empty()) out["hardware"] = s.hardware;
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 Result<HostStatus> host_status_from(const std::string& text) {
@@ -32,6 +33,7 @@ Result<HostStatus> host_status_from(const std::string& text) {
                            d.at("restarts").get<std::uint32_t>(), d.value("note", ""),
                            d.value("away", false), d.value("trouble", "")});
     }
+    s.hardware = json.value("hardware", std::vector<std::string>());
     return s;
   } catch (const nlohmann::json::exception& error) {
     return {Errc::invalid, std::string("no status of a host: ") + error.what()};

@@ -105,6 +105,7 @@ TEST_CASE("files are copied to hosts at once, one of them slowly, and nothing is
 TEST_CASE("a host's status survives its line") {
   HostStatus status{"h1", "f", 12, 3.5, true, {{"agent-0", true, 2, "was \"killed\"\n"}}};
   status.daemons.push_back({"executor-1", false, 7, "ended", true, "ended; tried again"});
+  status.hardware = {"executor-0: GPU 1 of h1 is not used: XID 79"};
   const std::string line = to_json_line(status);
   CHECK(line.find('\n') == std::string::npos);
   CHECK(host_status_from(line).value() == status);
@@ -116,8 +117,11 @@ TEST_CASE("who is up again is not said to be down") {
   status.daemons.push_back({"agent-0", false, 3, "", true, "killed; tried again in 2 s"});
   status.daemons.push_back({"executor-0", true, 3, "", true, "killed; up again"});
   status.daemons.push_back({"executor-1", true, 0});
-  CHECK(status.troubles() == std::vector<std::string>{"agent-0 is down: killed; tried again in 2 s",
-                                                      "executor-0 was down: killed; up again"});
+  status.hardware = {"executor-1: GPU 1 of h1 is not used: XID 79"};
+  CHECK(status.troubles() ==
+        std::vector<std::string>{"agent-0 is down: killed; tried again in 2 s",
+                                 "executor-0 was down: killed; up again",
+                                 "executor-1: GPU 1 of h1 is not used: XID 79"});
 }
 
 TEST_CASE("programs fit that speak one protocol, and what differs is said") {

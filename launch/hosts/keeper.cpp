@@ -19,6 +19,7 @@
 #include "launch/deployment/local_flock.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/deployment/transport.h"
+#include "launch/hardware/hardware_finding.h"
 #include "launch/launchers/part_folders.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
@@ -32,6 +33,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kBeat{500}, kPause{100}, kStamps{1000};
 /// A longer last line of a daemon's log is cut.
 constexpr std::size_t kMostSaid = 400;
+constexpr std::size_t kMostFindings = 16;  // of an executor that are told
 /// A keeper that has not written for so long is gone, or as good as gone.
 constexpr double kDead_s = 5;
 
@@ -106,6 +108,22 @@ std::vector<std::string> names_of(const std::vector<const DeployedNode*>& nodes)
   return names;
 }
 
+/// "executor-0: GPU 3 of h1 is not used: XID 79".
+std::vector<std::string> hardware_lines(const Deployment& flock,
+                                        const std::vector<const DeployedNode*>& nodes) {
+  std::vector<std::string> lines;
+  for (const DeployedNode* node : nodes) {
+    if (node->role != Role::executor) continue;
+    const std::vector<HardwareFinding> findings = read_findings(flock.node_dir(node->name));
+    for (std::size_t i = 0; i < std::min(findings.size(), kMostFindings); ++i)
+      lines.push_back(node->name + ": " + findings[i].text);
+    if (findings.size() > kMostFindings)
+      lines.push_back(node->name + ": and " + std::to_string(findings.size() - kMostFindings) +
+                      " more, in hardware.json");
+  }
+  return lines;
+}
+
 }  // namespace
 
 std::vector<std::string> HostStatus::troubles() const {
@@ -114,6 +132,7 @@ std::vector<std::string> HostStatus::troubles() const {
     if (!d.trouble.empty())
       lines.push_back(d.name + (d.up ? " was down: " : " is down: ") + d.trouble);
   }
+  lines.insert(lines.end(), hardware.begin(), hardware.end());
   return lines;
 }
 
@@ -155,6 +174,14 @@ std::vector<std::string> Keeper::look() {
   }
   const bool stamps = now >= next_stamps_;
   if (stamps) next_stamps_ = later(now, kStamps);
+  if (stamps) {
+    std::vector<std::string> lines = hardware_lines(flock_, nodes_);
+    for (const std::string& line : lines) {
+      if (std::find(hardware_.begin(), hardware_.end(), line) == hardware_.end())
+        out.say.push_back(line);
+    }
+    hardware_ = std::move(lines);
+  }
   for (std::size_t who = 0; stamps && who < nodes_.size(); ++who) {
     if (core_.daemons()[who].up) continue;
     // An executor that does not come back cannot end what killed guardians left behind.
@@ -195,6 +222,7 @@ HostStatus Keeper::status() const {
     }
     s.daemons.push_back(std::move(kept));
   }
+  s.hardware = hardware_;
   return s;
 }
 

@@ -34,7 +34,9 @@ struct HostStatus {
   double beat_s = 0;     ///< CLOCK_BOOTTIME of the host when it was written
   bool stopped = false;  ///< on request; else it is to run
   std::vector<KeptDaemon> daemons;
-  /// "executor-3 is down: ...", a line for each daemon that should be up and is not.
+  std::vector<std::string> hardware = {};  ///< what its executors have found, a line each
+  /// "executor-3 is down: ...", a line for each daemon that should be up and is not; and those of
+  /// the hardware.
   [[nodiscard]] std::vector<std::string> troubles() const;
   friend bool operator==(const HostStatus&, const HostStatus&) = default;
 };
@@ -76,6 +78,7 @@ class Keeper {
   std::vector<const DeployedNode*> nodes_;
   Supervision core_;
   std::vector<std::string> stamps_;  ///< of the files of what has ended (file_stamp)
+  std::vector<std::string> hardware_;
   Instant next_status_, next_stamps_;
   bool status_failed_ = false;
   Supervisor supervisor_{SIGUSR1};  // who keeps it next takes the jobs up again

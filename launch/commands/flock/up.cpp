@@ -274,6 +274,7 @@ Result<Deployment> make_flock(const UpOptions& o, const std::filesystem::path& d
       flock = written.error();
     }
   }
+  if (const Status kept = keep_health(o, dir); flock && !kept.ok()) flock = kept.error();
   if (!flock) undo_flock_folder(dir);
   return flock;
 }
@@ -291,6 +292,7 @@ int up(const UpOptions& o) {
   if (is_deployment(dir.value())) {
     if (const Status may = may_manage(dir.value(), "up"); !may.ok()) return failed(may.error());
   }
+  if (const Status good = check_health(o); !good.ok()) return failed(good.error());
   if (!o.hosts.empty() || is_host_flock(dir.value())) return up_on_hosts(o, dir.value());
   if (const Status safe = is_safe_folder(dir.value()); !safe.ok())
     return bad_input("up: " + safe.error().message);
@@ -358,6 +360,8 @@ void add_up(const Command& root) {
       "hardware (FILE: weights or a prior), or physics, that of emulated jobs (default analytic "
       "with --physics full)");
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
+  command.option("--health", o->health, "FILE",
+                 "how executors look after their machines: probe, GPUs (docs/reliability.md)");
   command.option("--state", o->state, "etcd[s]://HOST:PORT[,...]",
                  "the agents' journals are there; etcds:// with TLS (default: in the flock's "
                  "directory)");
@@ -388,8 +392,8 @@ void add_up(const Command& root) {
   command.action([o, command] {
     for (const char* name :
          {"--topology", "--policy", "--agents", "--partitions", "--servers-per-executor",
-          "--launcher", "--physics", "--speed", "--speedup", "--state", "--etcd-ca", "--etcd-cert",
-          "--etcd-key", "--etcd-user", "--etcd-password-file"}) {
+          "--launcher", "--physics", "--speed", "--speedup", "--health", "--state", "--etcd-ca",
+          "--etcd-cert", "--etcd-key", "--etcd-user", "--etcd-password-file"}) {
       if (command.given(name)) o->given.insert(name);
     }
     return up(*o);

@@ -15,7 +15,7 @@ namespace starling {
 /// The options of `starling up`.
 struct UpOptions {
   std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               speed, state, hosts;
+                               speed, state, hosts, health;
   EtcdAccess etcd;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
@@ -35,6 +35,10 @@ struct UpPlan {
   DeploymentPlan plan;
 };
 [[nodiscard]] Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir);
+
+/// The file of --health is right, if there is one; and a copy of it in the flock's directory.
+[[nodiscard]] Status check_health(const UpOptions& o);
+[[nodiscard]] Status keep_health(const UpOptions& o, const std::filesystem::path& dir);
 
 /// `up` with --hosts, or for a directory whose flock is on hosts. The exit status.
 int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir);

@@ -16,6 +16,7 @@
 #include "interference/speed_choice.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
+#include "launch/hardware/health_options.h"
 #include "launch/system/dates.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
@@ -69,6 +70,7 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
       differs(option, asked,
               kept.empty() ? "none" : "another (" + (flock.dir / kept).string() + ")");
   };
+  file_differs("--health", o.health, kHealthFile);
   file_differs("--etcd-ca", o.etcd.ca, flock.etcd.ca);
   file_differs("--etcd-cert", o.etcd.certificate, flock.etcd.certificate);
   file_differs("--etcd-key", o.etcd.key, flock.etcd.key);

@@ -83,6 +83,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     const auto made = create_deployment(plan, up.topology);
     if (!made) return made.error();
     deployed = made.value();
+    if (Status s = keep_health(o, dir); !s.ok()) return s;
     for (const HostLook& look : preflight.looks()) {
       if (!look.other_program.empty()) announce(look.other_program);
     }

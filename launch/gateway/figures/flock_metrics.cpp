@@ -80,6 +80,14 @@ void write_gpus(OpenMetrics& out, const FlockPicture& picture) {
   out.single("starling_gpus_down", Kind::gauge, "GPUs that are bad, or whose executor is away.",
              away);
   out.single("starling_gpus_drain", Kind::gauge, "GPUs without a job on drained servers.", drained);
+  const auto found = [&](const char* kind) {
+    const auto at = picture.hardware.find(kind);
+    return at == picture.hardware.end() ? 0.0 : at->second;
+  };
+  out.single("starling_gpus_alloc_unused", Kind::gauge,
+             "GPUs of this machine that jobs hold and have not used for a while.", found("idle"));
+  out.single("starling_gpus_slow", Kind::gauge, "GPUs of this machine whose clocks are held back.",
+             found("slow"));
   out.single("starling_gpus_utilization", Kind::gauge, "Part of the GPUs that jobs hold, 0 to 1.",
              total > 0 ? alloc / total : 0);
 }

@@ -63,6 +63,7 @@ TEST_CASE("a flock's figures are counted from its picture") {
   add(2, JobPhase::waiting, "ann", {});
   add(3, JobPhase::running, "bob", {2});
   add(4, JobPhase::finished, "bob", {3});
+  picture.hardware = {{"idle", 2}};
   RequestCounts requests;
   requests.add("listJobs", 200, 0.002);
   requests.add("listJobs", 200, 99);
@@ -73,6 +74,8 @@ TEST_CASE("a flock's figures are counted from its picture") {
                            "starling_gpus 6",
                            "starling_gpus_alloc 3",
                            "starling_gpus_idle 2",
+                           "starling_gpus_alloc_unused 2",
+                           "starling_gpus_slow 0",
                            "starling_gpus_utilization 0.5",
                            "starling_nodes_alloc 1",
                            "starling_nodes_mix 1",
