@@ -45,6 +45,7 @@ int main(int argc, char** argv) {
   add_configure(root);
   add_submit(root);
   add_jobs(root);
+  add_history(root);
   add_cancel(root);
   add_hold(root);
   add_release(root);

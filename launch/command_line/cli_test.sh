@@ -36,6 +36,8 @@ expect 0 "2 scale-up domains: 72 GPUs of 18 servers at 7200 Gbit/s each" topolog
 expect 0 "2 scale-up domains, 128 GPUs (128 TPU-v4)" topology generate torus-pods --servers 32 --rack 4 --racks-per-pod 4 --server-template tpu-v4 -o kind.yaml --force
 expect 0 "starling topology draw cluster.yaml -o cluster.svg" topology draw --help
 expect 0 "starling topology discover -o cluster.yaml" topology discover --help
+expect 0 "starling history --by user,month" history --help
+expect 2 "history: --json and --csv exclude each other" history --json --csv
 expect 0 "" keys new k.json
 
 printf 'sn,cpu_milli,memory_mib,gpu,model\ncpu,64000,262144,0,\nt4,32000,131072,2,T4\n' >nodes.csv

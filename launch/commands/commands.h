@@ -18,6 +18,7 @@ void add_configure(const Command& root);
 void add_node(const Command& root);
 void add_submit(const Command& root);
 void add_jobs(const Command& root);
+void add_history(const Command& root);
 void add_cancel(const Command& root);
 void add_hold(const Command& root);
 void add_release(const Command& root);
