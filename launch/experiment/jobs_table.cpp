@@ -49,7 +49,7 @@ Status write_jobs_table(const fs::path& dir, const Results& results) {
   std::error_code ignored;
   if (!fs::exists(dir / "jobs", ignored)) return done();
   const fs::path file = dir / "jobs.csv";
-  const fs::path fresh = file.string() + ".new";
+  const fs::path fresh = fresh_name(file);
   std::FILE* const out = std::fopen(fresh.c_str(), "wb");
   if (out == nullptr) return {Errc::io, "cannot write " + file.string()};
   bool heading = true, written = true;

@@ -62,7 +62,7 @@ void write_folder(const std::filesystem::path& dir, const std::string& name) {
         point.topology = "two";
         point.workload = "w";
         const RunResult run = small_run((*label == 's' ? 100 : 40) + static_cast<double>(seed));
-        REQUIRE(write_record(dir / "runs" / (point.id + ".json"), point, run,
+        REQUIRE(write_record(dir / "runs" / (point.id + ".json"), point, "", run,
                              run_curves(run, two_servers()))
                     .ok());
         manifest.runs.push_back(point);

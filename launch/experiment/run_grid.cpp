@@ -4,14 +4,18 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <list>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <tuple>
 
 #include "launch/experiment/bounds.h"
+#include "launch/experiment/run_claims.h"
 #include "launch/experiment/run_record.h"
 #include "launch/report/run_curves.h"
+#include "launch/system/program_build.h"
 #include "sim/summary.h"
 
 namespace starling {
@@ -52,33 +56,61 @@ CurveLimits curve_limits(const std::vector<RunPoint>& points) {
 
 Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoint& point,
                const PolicyRegistry& policies, const RunFunction& run, const CurveLimits& limits,
-               const fs::path& out) {
+               const GridOptions& options) {
   const Topology& topology = inputs.topologies[point.topology_index].front();
   const auto jobs = jobs_of(experiment, inputs, point);
   if (!jobs) return jobs.error();
   auto result = run(topology, jobs.value(), policies, sim_options(experiment, point, topology));
   if (!result) return result.error();
+  const fs::path& out = options.out;
   if (experiment.jobs_csv) {
     if (Status csv = write_jobs_csv(out / "jobs" / (point.id + ".csv"), result.value()); !csv)
       return csv;
   }
   const RunCurves curves = run_curves(result.value(), topology, limits);
-  return write_record(out / "runs" / (point.id + ".json"), point, std::move(result).value(),
-                      curves);
+  return write_record(out / "runs" / (point.id + ".json"), point, options.program,
+                      std::move(result).value(), curves);
 }
 
-/// Removes what runs have left in a folder, and nothing else: files named by the id of a run.
-void forget(const fs::path& dir, const char* extension) {
+/// Removes what runs have left in a folder, and nothing else: files named by the id of a run; where
+/// `only` has some, of one of these.
+void forget(const fs::path& dir, const char* extension, const std::set<std::string>& only) {
   std::error_code error;
   std::vector<fs::path> ours;
   for (const auto& entry : fs::directory_iterator(dir, error)) {
-    if (entry.path().extension() == extension && is_run_id(entry.path().stem().string()))
+    const std::string id = entry.path().stem().string();
+    if (entry.path().extension() == extension && is_run_id(id) &&
+        (only.empty() || only.contains(id)))
       ours.push_back(entry.path());
   }
   for (const fs::path& file : ours) fs::remove(file, error);
 }
 
-Status make_folders(const Experiment& experiment, const GridOptions& options) {
+/// A folder in which some of a grid is done already, or will be by others, has to be of this grid
+/// and this program.
+Status same_grid(const GridOptions& options, const Manifest& manifest) {
+  const fs::path file = options.out / "experiment.json";
+  std::error_code ignored;
+  if (!fs::exists(file, ignored)) return done();
+  auto there = read_manifest(file);
+  if (!there) return there.error();
+  const std::string dir = options.out.string();
+  if (there.value().program != manifest.program) {
+    const std::string other = there.value().program;
+    return {Errc::conflict, dir + " has runs of " +
+                                (other.empty() ? "an earlier program" : "program " + other) +
+                                ", and this is " + manifest.program +
+                                "; go on there with that one, or give another --out"};
+  }
+  if (text_of(there.value()) != text_of(manifest))
+    return {Errc::conflict, dir + " has runs of another experiment, '" + there.value().name +
+                                "' with " + std::to_string(there.value().runs.size()) +
+                                " runs; give another --out"};
+  return done();
+}
+
+Status make_folders(const Experiment& experiment, const std::vector<RunPoint>& points,
+                    const GridOptions& options) {
   std::error_code error;
   const fs::path runs = options.out / "runs";
   fs::create_directories(runs, error);
@@ -86,12 +118,16 @@ Status make_folders(const Experiment& experiment, const GridOptions& options) {
   if (error)
     return {Errc::conflict, runs.string() + ": " + error.message() +
                                 "; name a folder by --out that you may write to"};
-  if (options.resume) return done();
   if (options.force) {
-    forget(runs, ".json");
-    forget(options.out / "jobs", ".csv");
+    std::set<std::string> ids;
+    if (!options.part.whole()) {
+      for (const std::size_t i : runs_of(points, options.part)) ids.insert(points[i].id);
+    }
+    forget(runs, ".json", ids);
+    forget(options.out / "jobs", ".csv", ids);
     return done();
   }
+  if (options.resume || options.share || !options.part.whole()) return done();
   for (const auto& entry : fs::directory_iterator(runs, error)) {
     if (entry.path().extension() != ".json") continue;
     return {Errc::conflict, options.out.string() +
@@ -120,7 +156,20 @@ std::vector<std::string> notes_of(const Experiment& experiment,
   return notes;
 }
 
-Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& points) {
+/// Has its whole record. Where some is left to others it is this program's; what is not goes, so
+/// that whether a file is there says enough from then on.
+bool is_done(const RunPoint& point, const GridOptions& options) {
+  const fs::path file = options.out / "runs" / (point.id + ".json");
+  const auto record = read_record(file, point);
+  if (!options.share && options.part.whole()) return record.ok();
+  if (record.ok() && record.value().program == options.program) return true;
+  std::error_code ignored;
+  fs::remove(file, ignored);
+  return false;
+}
+
+Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& points,
+                     const std::string& program) {
   return {experiment.name,
           experiment.description,
           experiment.split,
@@ -129,40 +178,96 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
                                 experiment.goodput, experiment.links}),
           points,
           notes_of(experiment, points),
-          experiment.together};
+          experiment.together,
+          program};
 }
 
 /// What the threads share.
 class Pool {
  public:
-  Pool(std::vector<const RunPoint*> todo, const GridOptions& options)
-      : todo_(std::move(todo)), options_(options) {}
+  Pool(std::vector<const RunPoint*> todo, const GridOptions& options, RunClaims* claims)
+      : left_(todo.begin(), todo.end()), total_(todo.size()), options_(options), claims_(claims) {}
 
-  /// The next run; null when there is none.
-  const RunPoint* take() {
-    const std::scoped_lock lock(mutex_);
-    return next_ < todo_.size() ? todo_[next_++] : nullptr;
+  /// The next run; null when there is none. Where other processes have those that are left it waits
+  /// for them: one of them may die.
+  Result<const RunPoint*> take() {
+    for (;;) {
+      {
+        const std::scoped_lock lock(mutex_);
+        auto taken = claims_ == nullptr ? Result<const RunPoint*>(first()) : claim();
+        if (!taken || taken.value() != nullptr || left_.empty() || error_) return taken;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
   }
   void report(const RunPoint& point, const Status& status) {
     const std::scoped_lock lock(mutex_);
+    if (claims_ != nullptr) claims_->release(point.id);
     ++done_;
     if (!status) {
       ++failed_;
       if (options_.failed) options_.failed(point, status.error());
     }
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
-    const auto left = static_cast<double>(todo_.size() - done_);
-    if (options_.progress)
-      options_.progress(done_, todo_.size(), spent.count() / static_cast<double>(done_) * left);
+    tell();
+  }
+  void stop(const Error& error) {
+    const std::scoped_lock lock(mutex_);
+    error_ = error;
   }
   [[nodiscard]] std::uint64_t failed() const { return failed_; }
+  [[nodiscard]] std::uint64_t others() const { return others_; }
+  [[nodiscard]] const std::optional<Error>& error() const { return error_; }
 
  private:
+  const RunPoint* first() {
+    if (left_.empty()) return nullptr;
+    const RunPoint* const point = left_.front();
+    left_.pop_front();
+    return point;
+  }
+  /// One that no process has. Those that another has finished since are nobody's any more.
+  Result<const RunPoint*> claim() {
+    const fs::path runs = options_.out / "runs";
+    const auto finished = [&](const RunPoint* point) {
+      std::error_code ignored;
+      return fs::exists(runs / (point->id + ".json"), ignored);
+    };
+    for (auto at = left_.begin(); at != left_.end();) {
+      const RunPoint* const point = *at;
+      if (!finished(point)) {
+        const auto mine = claims_->take(point->id);
+        if (!mine) return mine.error();
+        if (!mine.value()) {
+          ++at;
+          continue;
+        }
+        if (!finished(point)) {  // as it was when nobody had the lock
+          left_.erase(at);
+          return point;
+        }
+        claims_->release(point->id);
+      }
+      at = left_.erase(at);
+      ++done_;
+      ++others_;
+      tell();
+    }
+    return nullptr;
+  }
+  void tell() {
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - began_;
+    const auto left = static_cast<double>(total_ - done_);
+    if (options_.progress)
+      options_.progress(done_, total_, spent.count() / static_cast<double>(done_) * left);
+  }
+
   std::mutex mutex_;
-  std::vector<const RunPoint*> todo_;
+  std::list<const RunPoint*> left_;
+  std::uint64_t total_;
   const GridOptions& options_;
-  std::size_t next_ = 0;
-  std::uint64_t done_ = 0, failed_ = 0;
+  RunClaims* claims_;  ///< null: nobody else does runs of this folder
+  std::uint64_t done_ = 0, failed_ = 0, others_ = 0;
+  std::optional<Error> error_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
 };
 
@@ -170,23 +275,29 @@ class Pool {
 
 Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
                              const std::vector<RunPoint>& points, const PolicyRegistry& policies,
-                             const RunFunction& run, const GridOptions& options) {
-  if (Status made = make_folders(experiment, options); !made) return made.error();
+                             const RunFunction& run, const GridOptions& given) {
+  GridOptions options = given;
+  if (options.program.empty()) options.program = program_build();
   const std::size_t machine =
       options.threads > 0 ? options.threads : std::max(1U, std::thread::hardware_concurrency());
   std::vector<RunPoint> told = points;
   if (experiment.bound) {
     if (Status found = find_bounds(experiment, inputs, machine, told); !found) return found.error();
   }
-  if (Status written =
-          write_manifest(options.out / "experiment.json", manifest_of(experiment, told));
-      !written) {
-    return written.error();
+  const Manifest manifest = manifest_of(experiment, told, options.program);
+  if (options.share || !options.part.whole()) {
+    if (Status same = same_grid(options, manifest); !same) return same.error();
   }
+  if (Status made = make_folders(experiment, points, options); !made) return made.error();
+  if (Status written = write_manifest(options.out / "experiment.json", manifest); !written)
+    return written.error();
+  const bool resumes = options.resume || options.share || !options.part.whole();
   GridOutcome outcome;
   std::vector<const RunPoint*> todo;
-  for (const RunPoint& point : points) {
-    if (options.resume && read_record(options.out / "runs" / (point.id + ".json"), point)) {
+  const std::vector<std::size_t> mine = runs_of(points, options.part);
+  for (const std::size_t i : mine) {
+    const RunPoint& point = points[i];
+    if (resumes && is_done(point, options)) {
       ++outcome.skipped;
     } else {
       todo.push_back(&point);
@@ -194,25 +305,32 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
   }
   const std::size_t count = std::min(machine, todo.size());
   const CurveLimits limits = curve_limits(points);
-  Pool pool(std::move(todo), options);
+  std::optional<RunClaims> claims;
+  if (options.share) claims.emplace(options.out / "runs");
+  Pool pool(std::move(todo), options, claims ? &*claims : nullptr);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < count; ++i) {
       threads.emplace_back([&] {
-        while (const RunPoint* point = pool.take()) {
+        for (;;) {
+          const auto point = pool.take();
+          if (!point) pool.stop(point.error());
+          if (!point || point.value() == nullptr) return;
           Status status = done();
           try {
-            status = run_one(experiment, inputs, *point, policies, run, limits, options.out);
+            status = run_one(experiment, inputs, *point.value(), policies, run, limits, options);
           } catch (const std::exception& error) {  // bad_alloc: one run's, not the experiment's
             status = {Errc::io, error.what()};
           }
-          pool.report(*point, status);
+          pool.report(*point.value(), status);
         }
       });
     }
   }
+  if (pool.error()) return *pool.error();
   outcome.failed = pool.failed();
-  outcome.ran = points.size() - outcome.skipped - outcome.failed;
+  outcome.others = pool.others();
+  outcome.ran = mine.size() - outcome.skipped - outcome.failed - outcome.others;
   return outcome;
 }
 

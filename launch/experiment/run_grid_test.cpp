@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <chrono>
 #include <fstream>
 #include <map>
@@ -16,93 +15,13 @@
 #include "base/test_folder.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/results.h"
+#include "launch/experiment/test_grid.h"
 
 using namespace starling;
 
-namespace {
-
-const char* const kText = R"(name: grid
-topologies: [{name: a, generate: flat, servers: 2, gpus_per_server: 4}]
-workloads: [{name: w, generate: philly-like, jobs: 20}]
-loads: [0.7, 0.9]
-policies: [fifo, sjf]
-seeds: 3
-jobs: yes
-)";
-
-/// What a policy does here: fifo takes 60 s longer than a job's duration, sjf 30 s.
-RunResult fake_run(const Topology& topology, const Trace& trace, const SimOptions& options) {
-  RunResult run;
-  run.policy = options.policy;
-  run.mode = "sim";
-  run.gpus = topology.gpu_count();
-  run.servers = topology.server_count();
-  run.agents = options.agents;
-  run.seed = options.seed;
-  for (const TraceJob& job : trace.jobs) {
-    JobRow& row = run.jobs.emplace_back();
-    row.name = job.spec.name;
-    row.submit_s = seconds(job.submit);
-    row.start_s = row.submit_s + (options.policy == "fifo" ? 60 : 30);
-    row.duration_s = row.service_s = seconds(job.spec.duration);
-    row.finish_s = row.start_s + row.duration_s;
-    row.gpus = job.spec.gpus();
-    row.placement = "0-3";
-    row.state = JobPhase::finished;
-  }
-  return run;
-}
-
-struct World {
-  World() : experiment(parse_experiment(kText, "x.yaml", policies).value()) {
-    inputs = open_inputs(experiment).value();
-    points = expand(experiment, inputs).value();
-  }
-  Result<GridOutcome> run(const std::filesystem::path& out, bool resume = false,
-                          const std::string& fail_policy = {}, bool force = false) {
-    calls = 0;
-    GridOptions options;
-    options.out = out;
-    options.resume = resume;
-    options.force = force;
-    options.threads = 3;
-    options.failed = [this](const RunPoint& point, const Error& error) {
-      complaints.push_back(point.label + ": " + error.message);
-    };
-    options.progress = [this](std::uint64_t done, std::uint64_t total, double) {
-      last_done = done;
-      last_total = total;
-    };
-    return run_grid(
-        experiment, inputs, points, policies,
-        [&](const Topology& topology, const Trace& trace, const PolicyRegistry&,
-            const SimOptions& options_of_run) -> Result<RunResult> {
-          ++calls;
-          if (pause > std::chrono::milliseconds(0)) std::this_thread::sleep_for(pause);
-          if (options_of_run.policy == fail_policy && options_of_run.seed == 2)
-            return {Errc::invalid, "it broke"};
-          if (options_of_run.policy == fail_policy && options_of_run.seed == 3)
-            throw std::bad_alloc();
-          return fake_run(topology, trace, options_of_run);
-        },
-        options);
-  }
-
-  PolicyRegistry policies = make_policy_registry();
-  Experiment experiment;
-  Inputs inputs;
-  std::vector<RunPoint> points;
-  std::atomic<int> calls = 0;
-  std::chrono::milliseconds pause{0};  ///< each run takes so long
-  std::uint64_t last_done = 0, last_total = 0;
-  std::vector<std::string> complaints;
-};
-
-}  // namespace
-
 TEST_CASE("every run leaves its record, and the results compare them") {
   const TestFolder folder("grid");
-  World world;
+  TestGrid world;
   const auto outcome = world.run(folder.path);
   REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
   CHECK(outcome.value().ran == 12);
@@ -122,7 +41,7 @@ TEST_CASE("every run leaves its record, and the results compare them") {
 
 TEST_CASE("the same jobs go to every policy of a pair") {
   const TestFolder folder("pairs");
-  World world;
+  TestGrid world;
   REQUIRE(world.run(folder.path).ok());
   std::map<std::tuple<double, std::uint64_t>, std::string> csv;
   for (const RunPoint& point : world.points) {
@@ -137,7 +56,7 @@ TEST_CASE("the same jobs go to every policy of a pair") {
 
 TEST_CASE("a run that fails costs nothing but itself, and --resume runs it again") {
   const TestFolder folder("failing");
-  World world;
+  TestGrid world;
   const auto outcome = world.run(folder.path, false, "sjf");
   CHECK(outcome.value().failed == 4);
   CHECK(outcome.value().ran == 8);
@@ -156,7 +75,7 @@ TEST_CASE("a run that fails costs nothing but itself, and --resume runs it again
 
 TEST_CASE("kill -9 costs the runs under way and no other") {
   const TestFolder folder("killed");
-  World world;
+  TestGrid world;
   const auto records = [&] {
     std::size_t n = 0;
     std::error_code ignored;
@@ -189,7 +108,7 @@ TEST_CASE("kill -9 costs the runs under way and no other") {
 
 TEST_CASE("finished runs are not overwritten unasked, and a torn record is run again") {
   const TestFolder folder("resume");
-  World world;
+  TestGrid world;
   REQUIRE(world.run(folder.path).ok());
   const auto refused = world.run(folder.path);
   REQUIRE_FALSE(refused.ok());
@@ -202,7 +121,7 @@ TEST_CASE("finished runs are not overwritten unasked, and a torn record is run a
 
 TEST_CASE("--force runs all anew, and removes nothing but what runs have left") {
   const TestFolder folder("force");
-  World world;
+  TestGrid world;
   REQUIRE(world.run(folder.path).ok());
   const auto theirs = folder.path / "runs" / "notes.json";
   const auto old = folder.path / "runs" / "0123456789abcdef.json";
@@ -225,7 +144,7 @@ TEST_CASE("a file's jobs are the same with each seed, and the tables say so besi
       "  - {name: drawn, generate: philly-like, jobs: 20}\n"
       "policies: [fifo]\nseeds: ";
   const auto notes = [&](const std::string& seeds, const char* out) {
-    World world;
+    TestGrid world;
     world.experiment = parse_experiment(text + seeds + "\n", "x.yaml", world.policies).value();
     world.inputs = open_inputs(world.experiment).value();
     world.points = expand(world.experiment, world.inputs).value();

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/run_record.h"
 
+#include <unistd.h>
+
+#include <atomic>
 #include <nlohmann/json.hpp>
 
 #include "sim/summary.h"
@@ -50,20 +53,33 @@ double number_or(const Json& json, const char* key, double fallback) {
 
 }  // namespace
 
+std::filesystem::path fresh_name(const std::filesystem::path& file) {
+  // Other processes, on other hosts too, may write the same file.
+  static std::atomic<std::uint32_t> count{0};
+  char host[256] = {};
+  if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
+  return file.string() + ".new." + host + "." + std::to_string(::getpid()) + "." +
+         std::to_string(++count);
+}
+
 Status write_whole(const std::filesystem::path& file, const std::string& text) {
-  const std::filesystem::path fresh = file.string() + ".new";
-  if (Status written = write_text_file(fresh, text); !written) return written;
+  const std::filesystem::path fresh = fresh_name(file);
   std::error_code error;
+  if (Status written = write_text_file(fresh, text); !written) {
+    std::filesystem::remove(fresh, error);
+    return written;
+  }
   std::filesystem::rename(fresh, file, error);
   if (error) return {Errc::io, file.string() + ": " + error.message()};
   return done();
 }
 
-Status write_record(const std::filesystem::path& file, const RunPoint& point, RunResult run,
-                    const RunCurves& curves) {
+Status write_record(const std::filesystem::path& file, const RunPoint& point,
+                    const std::string& program, RunResult run, const RunCurves& curves) {
   Json whole;
   whole["schema"] = kSchema;
   whole["id"] = point.id;
+  whole["program"] = program;
   whole["summary"] = Json::parse(summary_json(std::span(&run, 1))).at("runs").at(0);
   set_names(point, whole["summary"]);
   whole["curves"] = Json::parse(curves_json(curves));
@@ -85,6 +101,7 @@ Result<RunRecord> read_record(const std::filesystem::path& file, const RunPoint&
     fact.p99_jct_s = number_or(summary, "p99_jct_s", 0);
     fact.floor_jct_s = number_or(summary, "floor_jct_s", 0);
     fact.utilization = number_or(summary, "gpu_utilization", 0);
+    record.program = whole.value("program", "");
     record.summary = summary.dump();
     record.curves = whole.at("curves").dump();
     return record;
@@ -95,7 +112,7 @@ bool is_run_id(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-Status write_manifest(const std::filesystem::path& file, const Manifest& manifest) {
+std::string text_of(const Manifest& manifest) {
   Json runs = Json::array();
   for (const RunPoint& point : manifest.runs) {
     runs.push_back({{"id", point.id},
@@ -120,9 +137,14 @@ Status write_manifest(const std::filesystem::path& file, const Manifest& manifes
                    {"baseline", manifest.baseline},
                    {"compare", manifest.together ? "together" : "families"},
                    {"physics", manifest.physics},
+                   {"program", manifest.program},
                    {"notes", manifest.notes},
                    {"runs", runs}};
-  return write_whole(file, whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
+  return whole.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Status write_manifest(const std::filesystem::path& file, const Manifest& manifest) {
+  return write_whole(file, text_of(manifest));
 }
 
 Result<Manifest> read_manifest(const std::filesystem::path& file) {
@@ -135,6 +157,7 @@ Result<Manifest> read_manifest(const std::filesystem::path& file) {
     whole.at("split").get_to(manifest.split);
     whole.at("baseline").get_to(manifest.baseline);
     whole.at("physics").get_to(manifest.physics);
+    manifest.program = whole.value("program", "");
     manifest.notes = whole.value("notes", manifest.notes);
     manifest.together = whole.value("compare", "families") == "together";
     for (const Json& run : whole.at("runs")) {

@@ -14,6 +14,7 @@ namespace starling {
 /// A finished run as it lies in DIR/runs/ID.json: its figures and curves, both as JSON text.
 struct RunRecord {
   RunFact fact;         ///< its point is the caller's
+  std::string program;  ///< that ran it: program_build(); empty: a version that did not say
   std::string summary;  ///< one run of summary.json
   std::string curves;   ///< what the page draws
 };
@@ -21,7 +22,8 @@ struct RunRecord {
 /// Replaces the file as a whole: it is there complete or not at all. Names and labels of `point`
 /// are put in the place of the result's.
 [[nodiscard]] Status write_record(const std::filesystem::path& file, const RunPoint& point,
-                                  RunResult run, const RunCurves& curves);
+                                  const std::string& program, RunResult run,
+                                  const RunCurves& curves);
 /// The record of `point`, under the names of `point`. `not_found`, `io`, or `invalid` for a file
 /// that is no whole record of that id.
 [[nodiscard]] Result<RunRecord> read_record(const std::filesystem::path& file,
@@ -36,11 +38,16 @@ struct Manifest {
   std::vector<RunPoint> runs;
   std::vector<std::string> notes = {};  ///< what a reader of the tables has to know
   bool together = false;                ///< one table over all families
+  std::string program = {};             ///< that runs it: program_build()
 };
+[[nodiscard]] std::string text_of(const Manifest& manifest);
 [[nodiscard]] Status write_manifest(const std::filesystem::path& file, const Manifest& manifest);
 [[nodiscard]] Result<Manifest> read_manifest(const std::filesystem::path& file);
 
-/// The text as a file, complete or not at all. `io` names it.
+/// Where a new text of a file is written before it takes its place: another name for each writer.
+[[nodiscard]] std::filesystem::path fresh_name(const std::filesystem::path& file);
+/// The text as a file, complete or not at all, whoever else writes it at the same time. `io` names
+/// it.
 [[nodiscard]] Status write_whole(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace starling

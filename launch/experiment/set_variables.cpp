@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/set_variables.h"
 
+#include <yaml-cpp/yaml.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -75,6 +77,19 @@ Result<Variables> read_variables(const std::filesystem::path& file, const std::s
   const auto text = read_text_file(file, kExperimentBytes);
   if (!text) return Variables{};
   return split_variables(set, variables_of(text.value()));
+}
+
+std::vector<std::string> policies_in(const std::filesystem::path& file) {
+  std::vector<std::string> names;
+  try {
+    for (const YAML::Node& node : YAML::LoadFile(file.string())["policies"]) {
+      const YAML::Node name = node.IsMap() ? node["policy"] : node;
+      if (name.IsDefined() && name.IsScalar()) names.push_back(name.as<std::string>());
+    }
+  } catch (const YAML::Exception&) {
+    names.clear();
+  }
+  return names;
 }
 
 }  // namespace starling

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "launch/experiment/load_experiment.h"
 
@@ -24,5 +25,10 @@ constexpr std::size_t kExperimentBytes = std::size_t{4} << 20U;
 /// The same for a file. One that cannot be read has no variables: load_experiment() says why.
 [[nodiscard]] Result<Variables> read_variables(const std::filesystem::path& file,
                                                const std::string& set);
+
+/// The policies that the file names, as it writes them, so that those that are no part of the
+/// program can be added to a registry first; none where it cannot be read, which
+/// load_experiment() says.
+[[nodiscard]] std::vector<std::string> policies_in(const std::filesystem::path& file);
 
 }  // namespace starling
