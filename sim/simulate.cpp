@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/simulate.h"
 
+#include "sim/run_recorder.h"
 #include "sim/world/world.h"
 
 namespace starling {
@@ -10,7 +11,9 @@ Result<RunResult> simulate(const Topology& topology, const Trace& trace,
   auto world = World::make(topology, trace, policies, options, false);
   if (!world) return world.error();
   if (Status ran = world.value()->run(); !ran.ok()) return ran.error();
-  return world.value()->result();
+  RunResult result = world.value()->result();
+  if (options.recorder != nullptr) options.recorder->over(world.value()->now(), result);
+  return result;
 }
 
 }  // namespace starling

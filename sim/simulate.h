@@ -17,6 +17,8 @@
 
 namespace starling {
 
+class RunRecorder;
+
 /// Delay and faults of the simulated network, per frame.
 struct NetworkModel {
   Duration delay{0};                              ///< one way, mean
@@ -66,6 +68,7 @@ struct SimOptions {
   /// Nodes that speak as an earlier version does; all others speak the newest protocol.
   std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
+  RunRecorder* recorder = nullptr;  ///< is told of what happens, and outlives the run; null: nobody
   /// Nodes say which life they are of and how far their journal is, and remember it of each other,
   /// so that old copies are found out (bus/wire/node.h).
   bool known_lives = false;

@@ -38,7 +38,9 @@ Result<ChaosRun> run_once(std::uint64_t seed, const PolicyRegistry& policies,
   if (options.demo) plant_demo(world);
   if (options.plant) world.at(Instant(options.faults_last / 2), options.plant);
 
-  return play_chaos(seed, input, world, *faults);
+  ChaosRun run = play_chaos(seed, input, world, *faults);
+  if (options.recorder != nullptr) options.recorder->over(world.now(), world.result());
+  return run;
 }
 
 }  // namespace

@@ -248,6 +248,7 @@ void ChaosFaults::repeat(World& world, std::size_t k) {
   for (Instant at = next(Instant{}); at < end_; at = next(at)) {
     world.at(at, [this, k](World& w) {
       ++counts_[kinds()[k].name];
+      w.note(kinds()[k].name);
       (this->*kinds()[k].fault)(w, states_[k].rng, states_[k].dose);
     });
   }
@@ -260,6 +261,7 @@ void ChaosFaults::between_events(World& world) {
     if (kills.dose == Dose::off || --until > 0) return;
     until = 1 + kills.rng.below(kills.dose == Dose::mild ? 40'000 : 6000);
     ++counts_[name];
+    world.note(name);
     kill(world, kills.rng, nodes_[first + kills.rng.below(count)]);
   };
   maybe(*often_.kill_agents, "F1-agent", until_agent_dies_, 0, agents_);

@@ -127,6 +127,7 @@ Result<ChaosInput> draw_chaos_input(
   sim.servers_per_executor = 1 + rng.below(2);
   const std::string drawn = draw_policy(policies, rng);
   sim.policy = options.policy.empty() ? drawn : options.policy;
+  sim.recorder = options.recorder;
   sim.physics = rng.chance(0.25) ? PhysicsKind::full : PhysicsKind::trace;
   sim.durations.kind = static_cast<DurationKnowledge::Kind>(rng.below(3));
   sim.durations.sigma = 1;

@@ -51,6 +51,7 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
     if (on_gpu_[gpu.value]++ == 0) ++busy_;
   }
   ++changes_;
+  if (recorder_ != nullptr) recorder_->starts(clock_.now(), spec.attempt, spec.gpus);
   gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus, demand_of(spec.spec),
                             spec.until, spec.grace});
   there_[executor].emplace(spec.attempt, by_attempt_.at(spec.attempt));
@@ -289,7 +290,9 @@ void Hardware::adopt(std::uint32_t executor, std::span<const LaunchSpec> ran) {
 }
 
 void Hardware::set_sick(GpuId gpu, bool sick) {
-  if (sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0) ++health_;
+  if (!(sick ? sick_.insert(gpu).second : sick_.erase(gpu) > 0)) return;
+  ++health_;
+  if (recorder_ != nullptr) recorder_->sick(clock_.now(), gpu, sick);
 }
 
 std::span<const std::uint32_t> Hardware::end(std::uint32_t index, std::uint32_t version) {
@@ -361,6 +364,7 @@ void Hardware::finish_process(const SimProcess& process, const Gang& gang, std::
   }
   ++changes_;
   if (on_end_) on_end_(process, code, stopped);
+  if (recorder_ != nullptr) recorder_->ends(clock_.now(), process.attempt, process.gpus, stopped);
   Duration served = gang.work.done();
   if (gang.powerless) served = std::min(served, jobs_[gang.row].saved - gang.before);
   exits_[process.executor].push_back({gang.attempt, process.server, {code, lost, ""}, served});

@@ -17,6 +17,7 @@
 #include "base/rng.h"
 #include "interference/flows/coupled_gangs.h"
 #include "interference/speed.h"
+#include "sim/run_recorder.h"
 #include "sim/world/local_clock.h"
 #include "sim/world/queue.h"
 #include "topology/compare.h"
@@ -131,6 +132,8 @@ class Hardware {
   /// Called for each process that ends: by itself, with this code, or because it was stopped.
   using OnEnd = std::function<void(const SimProcess& process, std::int32_t code, bool stopped)>;
   void on_end(OnEnd call) { on_end_ = std::move(call); }
+  /// Is told of processes and sick GPUs; null: nobody.
+  void set_recorder(RunRecorder* recorder) { recorder_ = recorder; }
 
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an
   /// outdated event.
@@ -247,6 +250,7 @@ class Hardware {
   std::uint64_t changes_ = 0;
   std::string overlap_, overclaimed_;
   OnEnd on_end_;
+  RunRecorder* recorder_ = nullptr;
   double noise_ = 0, bias_ = 1;
   std::uint64_t noise_seed_ = 0;
   std::set<GpuId> sick_;

@@ -126,6 +126,24 @@ bool World::Parts::heard(NodeId from, NodeId to) {
   return true;
 }
 
+void World::Parts::record(const Network::InFlight& frame) {
+  const std::size_t from = index_of(frame.from), to = index_of(frame.to),
+                    most = agent_configs.size();
+  const auto kind = kind_of_frame(frame.bytes);
+  if (from >= most || to >= most || from == to || !kind) return;
+  options.recorder->frame(clock.now(), static_cast<std::uint32_t>(from),
+                          static_cast<std::uint32_t>(to), *kind);
+}
+
+void World::Parts::record_life(std::size_t index) {
+  const std::size_t agents = agent_configs.size();
+  if (options.recorder == nullptr || index >= executor_index(executor_configs.size())) return;
+  const bool agent = index < agents;
+  const auto number = static_cast<std::uint32_t>(agent ? index : index - agents);
+  nodes[index]->running != nullptr ? options.recorder->up(clock.now(), agent, number)
+                                   : options.recorder->down(clock.now(), agent, number);
+}
+
 Status World::Parts::deliver(std::uint32_t slot) {
   Network::InFlight frame = network.arrive(slot);
   const std::size_t index = index_of(frame.to);
@@ -140,6 +158,7 @@ Status World::Parts::deliver(std::uint32_t slot) {
   if (node.running == nullptr || node.id != frame.to || !frame.reaches(node.endpoint.place()))
     return done();
   ++messages;
+  if (options.recorder != nullptr) record(frame);
   hash.add(static_cast<std::uint64_t>(clock.now().time_since_epoch().count()));
   hash.add((std::uint64_t{frame.from.value} << 32U) | frame.to.value);
   hash.add(hash_of(frame.bytes));
@@ -289,6 +308,10 @@ std::uint16_t World::protocol(NodeId id) const {
   const std::size_t agents = parts_->agent_configs.size();
   return index < agents ? parts_->agent_configs[index].protocol
                         : parts_->executor_configs.at(index - agents).protocol;
+}
+
+void World::note(const std::string& what) {
+  if (RunRecorder* const recorder = parts_->options.recorder) recorder->note(now(), what);
 }
 
 void World::drain(ServerId server, bool drained, bool evict) {

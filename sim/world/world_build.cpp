@@ -91,6 +91,7 @@ Status World::Parts::build() {
   if (options.check)
     checker = std::make_unique<Checker>(agent_configs.front().flock, options.limits.jobs_per_gpu);
   make_hardware();
+  if (options.recorder != nullptr) begin_recording();
   add_nodes();
   for (std::size_t e = 0; e < executor_configs.size(); ++e) {
     if (Status started = start_executor(e); !started.ok()) return started;
@@ -100,6 +101,15 @@ Status World::Parts::build() {
   }
   plan_jobs();
   return done();
+}
+
+void World::Parts::begin_recording() {
+  std::vector<IndexRange> agents, executors;
+  for (const PeerAgent& peer : agent_configs.front().flock)
+    agents.push_back(peer.partition.servers);
+  for (const ExecutorConfig& config : executor_configs) executors.push_back(config.servers);
+  options.recorder->begins(topology, std::move(agents), std::move(executors));
+  hardware->set_recorder(options.recorder);
 }
 
 void World::Parts::make_hardware() {
@@ -343,6 +353,7 @@ Status World::Parts::start_agent(std::size_t agent) {
   give_memory(agent, *made);
   if (options.known_lives || !earlier.empty()) made->recall(recovered.value());
   node.running = std::move(made);
+  record_life(agent);
   reschedule(agent);
   return done();
 }
@@ -365,6 +376,7 @@ Status World::Parts::start_executor(std::size_t executor) {
                                                 node.endpoint, *node.journal, *launchers[executor],
                                                 node_options(node, config.incarnation));
   if (options.known_lives || !earlier.empty()) node.running->recall(recovered.value());
+  record_life(index);
   queue.push(clock.now(), EventKind::exit_notice, static_cast<std::uint32_t>(executor));
   reschedule(index);
   return done();

@@ -59,6 +59,7 @@ void World::Parts::crash(std::size_t index) {
   node.paused_until = Instant{};
   node.stall = Duration{0};
   node.endpoint.clear();
+  record_life(index);
 }
 
 void World::Parts::put_back(std::size_t index) {
@@ -74,6 +75,7 @@ void World::Parts::put_back(std::size_t index) {
   // The copy has used a number, too: the first start with it was refused, the next one is not.
   config.incarnation = std::max(state.life, config.incarnation);
   newer.erase(index);
+  record_life(index);
 }
 
 void World::Parts::depose(std::size_t agent, Duration lasts) {

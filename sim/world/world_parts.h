@@ -153,6 +153,7 @@ struct World::Parts {
 
   Status build();
   void make_hardware();
+  void begin_recording();
   void add_nodes();
   void add_node(NodeId id);
   [[nodiscard]] std::unique_ptr<Physics> make_physics() const;
@@ -243,6 +244,9 @@ struct World::Parts {
   [[nodiscard]] const Agent* agent_core(std::size_t agent) const;
 
   Status deliver(std::uint32_t slot);
+  void record(const Network::InFlight& frame);
+  /// That a daemon is up, or down.
+  void record_life(std::size_t index);
   [[nodiscard]] bool heard(NodeId from, NodeId to);
   Status wake(std::size_t index);
   Status tick(std::size_t index);

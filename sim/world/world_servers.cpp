@@ -153,6 +153,7 @@ Result<Renumbering> World::change_servers(const Topology& after,
   if (Status made = p.make_models(); !made.ok()) return made.error();
   p.oracle = std::make_unique<SimOracle>(p.trace, *p.physics, *p.hardware, p.clock);
   const std::string uprooted = p.hardware->change(*p.physics, numbers.value());
+  if (p.options.recorder != nullptr) p.options.recorder->renumber(now(), numbers.value());
   if (p.checker == nullptr) return numbers;
   p.checker->renumber(now(), numbers.value(), p.agent_configs.front().flock);
   if (!uprooted.empty()) p.checker->uprooted(now(), uprooted);
