@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 cmake_minimum_required(VERSION 3.25)
 # cmake -DNAME=run -DPARTS=.. -DOUT=run_page_template.cpp -P embed.cmake
-# One C++ string out of what all pages share, page.html, page.css and the scripts of SHARED, and of NAME.html and NAME.js.
+# One C++ string out of what all pages share, page.html, page.css and the scripts of SHARED, of NAME.html, OWN and NAME.js.
 # What NAME.js names is in a block of its own, so it cannot collide with what the shared scripts name. NAME.html has the
 # title and, where the page needs one, a style of its own before <header>.
 file(READ ${PARTS}/page.html page)
@@ -12,7 +12,11 @@ foreach(script ${SHARED})
   file(READ ${PARTS}/${script} text)
   string(APPEND shared "${text}")
 endforeach()
-file(READ ${PARTS}/${NAME}.js js)
+set(js "")
+foreach(script ${OWN} ${NAME}.js)
+  file(READ ${PARTS}/${script} text)
+  string(APPEND js "${text}")
+endforeach()
 string(FIND "${own}" "<header>" body)
 string(SUBSTRING "${own}" 0 ${body} head)
 string(SUBSTRING "${own}" ${body} -1 body)

@@ -16,6 +16,7 @@ extern const char* const kChaosPage;
 extern const char* const kTrainingPage;
 extern const char* const kInterferencePage;
 extern const char* const kReproductionPage;
+extern const char* const kViewPage;
 
 /// The page as one self-contained file that needs no network: `data` is JSON text, and nothing in
 /// it can end its script.
