@@ -9,6 +9,7 @@ set(public_headers
   launch/client/flock_client.h      # a running flock: submit, list, explain, cancel, drain, members
   launch/client/output_of_job.h     # what its jobs print
   launch/wiring/wiring.h            # every policy
+  launch/wiring/plugin.h            # a policy or a trace reader as a shared library
   scheduling/policy.h               # a policy of one's own
   policies/registry.h
   sim/simulate.h                    # a trace in simulated time
@@ -16,23 +17,20 @@ set(public_headers
   topology/generate/generate.h
   workload/generate/generate.h
   workload/traces/trace.h)
-set(closed "")
-while(public_headers)
-  list(POP_FRONT public_headers header)
-  if(NOT header IN_LIST closed)
-    list(APPEND closed ${header})
-    file(STRINGS ${PROJECT_SOURCE_DIR}/${header} lines REGEX "^#include \"")
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${header})
-    foreach(line ${lines})
-      string(REGEX REPLACE "^#include \"([^\"]+)\".*" "\\1" included "${line}")
-      list(APPEND public_headers ${included})
-    endforeach()
-  endif()
-endwhile()
+starling_headers_of(closed ${public_headers})
 foreach(header ${closed})
   get_filename_component(folder ${header} DIRECTORY)
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/starling/${folder})
 endforeach()
+
+install(FILES ${PROJECT_BINARY_DIR}/generated/launch/wiring/plugin_abi.h
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/starling/launch/wiring)
+# Plug-ins have these headers alone: what they call is in the program that loads them.
+add_library(starling_plugin INTERFACE)
+target_include_directories(starling_plugin INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/starling>)
+target_compile_features(starling_plugin INTERFACE cxx_std_20)
+set_target_properties(starling_plugin PROPERTIES EXPORT_NAME plugin)
+install(TARGETS starling_plugin EXPORT starling)
 
 install(EXPORT starling NAMESPACE starling:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/starling FILE starlingTargets.cmake)
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/starlingConfig.cmake.in

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/wiring/wiring.h"
 
+#include "bus/decider/external_policy.h"
 #include "gnn/registry.h"
 #include "gnn/search/search_policy.h"
 
@@ -9,6 +10,7 @@ namespace starling {
 PolicyRegistry all_policies() {
   PolicyRegistry registry = make_policy_registry();
   add_gnn_policies(registry);
+  add_external(registry);
   return registry;
 }
 

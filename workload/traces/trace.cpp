@@ -148,7 +148,13 @@ Result<Trace> read_trace(const std::filesystem::path& file, const TraceOptions& 
   Trace trace;
   trace.name = file.filename().string();
   bool rebased = true;
-  if (options.format == "swf" || (options.format.empty() && looks_like_swf(text.value()))) {
+  if (options.reader) {
+    auto read = options.reader(text.value(), file.string());
+    if (!read) return read.error();
+    trace.jobs = std::move(read.value().jobs);
+    trace.dropped = read.value().dropped;
+    for (std::size_t i = 0; i < trace.jobs.size(); ++i) trace.jobs[i].spec.id = trace_job_id(i);
+  } else if (options.format == "swf" || (options.format.empty() && looks_like_swf(text.value()))) {
     if (Status read = read_swf(text.value(), file.string(), trace); !read) return read.error();
   } else {
     const Result<bool> read = read_csv(text.value(), file.string(), options.format, trace);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,13 +16,18 @@ namespace starling {
 /// each differs from the others stands at the top of its trace_*.cpp.
 [[nodiscard]] std::vector<std::string> trace_formats();
 
+/// Reads the text of a file in a format of its own: jobs with their submit times, in any order;
+/// `file` is for messages. Ids are given afterwards, by row.
+using TraceReader = std::function<Result<Trace>(const std::string& text, const std::string& file)>;
+
 struct TraceOptions {
   std::string format;          ///< one of trace_formats(); empty: told from the first line
   std::uint32_t max_jobs = 0;  ///< 0: all
   double load = 1.0;           ///< submit times are divided by this; > 0
   Duration from{
       0};  ///< only jobs submitted in [from, from + length), where the first of them is at 0
-  Duration length{0};  ///< 0: to the end
+  Duration length{0};            ///< 0: to the end
+  TraceReader reader = nullptr;  ///< in the place of the formats here
 };
 
 /// Reads a trace file (plain or gzip). Jobs are sorted stably by submit time; the job_id column is
