@@ -73,6 +73,7 @@ int main(int argc, char** argv) {
   add_reproduce(root);
   add_experiment(root);
   add_report(root);
+  add_view(root);
   add_fit(root);
   add_train(root);
   add_interference(root);

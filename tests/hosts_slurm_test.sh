@@ -174,4 +174,30 @@ scancel "$(awk '{print $4}' sbatch.out)"
 over() { [ -z "$(left)$(timeout 5 squeue -h)" ]; }
 within 30 over
 [ -z "$(left)" ] || fail "processes outlive the allocation: $(ps -o args= -p $(left))"
+echo "-- an experiment as an array: a part that is killed is submitted again"
+cat >e.yaml <<'YAML'
+name: array
+topologies: [{name: a, generate: flat, servers: 16}]
+workloads: [{name: w, generate: philly-like, jobs: 4000, gang_max: 8}]
+loads: [0.8, 0.9]
+policies: [fifo, sjf, srtf]
+seeds: 2
+jobs: no
+YAML
+"$starling" experiment e.yaml --on slurm --parts 3 --threads 1 --out array.out >array.log 2>&1 &
+array=$!
+pids+=($array)
+within 60 test -s array.out/slurm/id || fail "nothing was submitted: $(cat array.log)"
+one=$(cat array.out/slurm/id)
+runs() { squeue -h -t R -j "${one}_2" | grep -q .; }
+within 30 runs || fail "part 2 does not run: $(cat array.log; squeue)"
+scancel -s KILL "${one}_2" || fail "scancel"
+array_over() { ! kill -0 $array 2>/dev/null; }
+unset "pids[-1]"
+within 300 array_over || fail "the array does not end: $(cat array.log)"
+wait $array || fail "the experiment failed: $(cat array.log array.out/slurm/part-*.log)"
+[ "$(cat array.out/slurm/id)" != "$one" ] || fail "nothing was submitted again: $(cat array.log)"
+"$starling" experiment e.yaml --out whole.out --quiet >/dev/null || fail "no undivided run"
+plain() { sed -E '/"(wall_s|decision_p50_us|decision_p99_us)"/d' "$1/summary.json"; }
+[ "$(plain array.out)" = "$(plain whole.out)" ] || fail "the array is not the undivided run"
 echo "all right"

@@ -53,9 +53,44 @@ export STARLING_PROGRAM=$starling TMPDIR=$work PYTHONDONTWRITEBYTECODE=1
 "$python" -m pytest -q -p no:cacheprovider "$source/python/tests"
 
 echo "-- its examples"
+mkdir -p "$work/examples"
 for example in "$source"/python/examples/*.py; do
+  [ "${example##*/}" != decider.py ] || continue  # it answers others
   echo "   ${example##*/}"
-  mkdir -p "$work/examples"
   (cd "$work/examples" && STARLING_QUICK=1 "$python" "$example")
 done
+for notebook in "$source"/python/examples/*.ipynb; do
+  echo "   ${notebook##*/}"
+  (cd "$work/examples" && "$python" - "$notebook" <<'PYTHON'
+import sys, nbformat
+from nbclient import NotebookClient
+notebook = nbformat.read(sys.argv[1], 4)
+assert not any(cell.get("outputs") for cell in notebook.cells), "outputs are not kept in the tree"
+NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+shown = [out for cell in notebook.cells for out in cell.get("outputs", [])]
+assert sum("image/png" in out.get("data", {}) for out in shown) >= 1, "no plot was drawn"
+PYTHON
+  )
+done
+
+echo "-- a decider of another process"
+flatc=$(command -v flatc || true)
+if [ -z "$flatc" ]; then
+  echo "skipped: flatc is not here; flatbuffers-compiler has it"
+else
+  "$flatc" --python -o "$work/generated" "$source/bus/decider/decider.fbs"
+  PYTHONPATH=$work/generated "$python" "$source/python/examples/decider.py" "ipc://$work/decider" &
+  decider=$!
+  trap 'kill "$decider" 2>/dev/null || true; rm -rf "$work"' EXIT
+  "$starling" topology generate leaf-spine --servers 4 --gpus 8 --rack 2 -o "$work/t.yaml" 2>/dev/null
+  "$starling" workload generate --jobs 100 --gpus 32 --load 1.1 --max-duration 3600 -o "$work/w.csv" 2>/dev/null
+  for try in one two; do
+    "$starling" sim --topology "$work/t.yaml" --trace "$work/w.csv" --quiet --json \
+      --policy "external:endpoint=ipc://$work/decider,wait=yes,timeout=5000" >"$work/$try.json"
+  done
+  kill "$decider"
+  grep -q '"jobs_finished": 100' "$work/one.json" || { echo "FAILED: not all jobs finished: $(cat "$work/one.json")" >&2; exit 1; }
+  hash_of() { grep -o '"trace_hash": *"[0-9a-f]*"' "$1"; }
+  [ "$(hash_of "$work/one.json")" = "$(hash_of "$work/two.json")" ] || { echo "FAILED: the same decider, another run" >&2; exit 1; }
+fi
 echo "python: all right"

@@ -73,6 +73,45 @@ expect 2 "file.out is a file; name a folder" experiment e.yaml --out file.out --
 expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
 expect 0 "skipping" report e.out
+
+echo "-- an experiment in parts"
+same_results() {
+  # But for the times that the machine took.
+  diff <(sed -E '/"(wall_s|decision_p50_us|decision_p99_us)"/d' "$1/summary.json") <(sed -E '/"(wall_s|decision_p50_us|decision_p99_us)"/d' "$2/summary.json") >/dev/null &&
+    cmp -s "$1/jobs.csv" "$2/jobs.csv" && cmp -s "$1/table.md" "$2/table.md" && cmp -s "$1/experiment.json" "$2/experiment.json"
+}
+for part in 1 2 3; do expect 0 "part $part/3: " experiment e.yaml --part $part/3 --out part.$part --quiet; done
+expect 0 '"skipped": 3' experiment e.yaml --part 1/3 --out part.1 --quiet --json
+expect 2 "runs are in none of the folders" experiment --merge part.1 part.3 --out merged --quiet
+[ ! -e merged ] || fail "a refused merge left a folder"
+expect 2 "give each part once" experiment --merge part.1 part.1 part.2 part.3 --out merged --quiet
+expect 0 "skipping" experiment --merge part.1 part.2 part.3 --out merged --quiet
+same_results e.out merged || fail "merged parts are not the undivided run"
+expect 2 "write 1/4 to 4/4" experiment e.yaml --part 5/4 --quiet
+expect 2 "give one" experiment e.yaml --part 1/2 --share shared --quiet
+expect 2 "say by --out" experiment --merge part.1 --quiet
+sed 's/seeds: 2/seeds: 3/' e.yaml >other.yaml
+expect 2 "has runs of another experiment" experiment other.yaml --part 1/3 --out part.1 --quiet
+expect 2 "FILE is missing" experiment --out nothing
+"$starling" experiment e.yaml --share shared --threads 1 --quiet >share.1 2>&1 & one=$!
+"$starling" experiment e.yaml --share shared --threads 1 --quiet >share.2 2>&1 & two=$!
+wait "$one" || fail "--share: $(cat share.1)"
+wait "$two" || fail "--share: $(cat share.2)"
+same_results e.out shared || fail "a shared folder is not the undivided run"
+[ -z "$(find shared -name '*.lock*')" ] || fail "--share: locks stay behind"
+
+echo "-- watched"
+expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy srtf --agents 2 --record run.json --quiet
+expect 0 "wrote run.html: 100 jobs on 32 GPUs" view run.json
+grep -q '<script id="data" type="application/json">' run.html || fail "view: no page"
+expect 0 "wrote run.svg" view run.json --svg run.svg --at 1h
+expect 0 '"at_s": 3600' view run.json --json --at 1h
+expect 2 "the run ended after" view run.json --json --at 900d
+expect 2 "is no recording" view t.yaml
+expect 2 "--record: run.html: " sim --topology t.yaml --trace w.csv --record run.html --quiet
+expect 0 "0 failures" chaos sim --first-seed 3 --seeds 1 --minutes 1 --record seed.json.gz --quiet
+expect 0 "wrote seed.html" view seed.json.gz
+expect 2 "of one drawn seed" chaos sim --seeds 2 --record seeds.json --quiet
 sed 's/^seeds: 2/compare: together/; s/^policies: .*/policies: [fifo, lif, drf]/' e.yaml >together.yaml
 expect 0 "| drf | place, order, resize | nothing |" experiment together.yaml --out together.out --quiet
 grep -q '"place, order"' together.out/table.csv || fail "table.csv does not say what policies may: $(cat together.out/table.csv)"

@@ -9,13 +9,14 @@ namespace starling {
 
 /// What commands write to be looked at, read by machines or loaded again, and not to be edited.
 enum class OutKind {
-  picture,   ///< SVG
-  page,      ///< HTML with its data
-  verdicts,  ///< JUnit
-  placed,    ///< what `pack` did with each pod, CSV, plain or gzip
-  pairs,     ///< what `profile` measured, CSV
-  weights,   ///< of a trained network
-  compared,  ///< what `reproduce` found, Markdown
+  picture,    ///< SVG
+  page,       ///< HTML with its data
+  verdicts,   ///< JUnit
+  placed,     ///< what `pack` did with each pod, CSV, plain or gzip
+  pairs,      ///< what `profile` measured, CSV
+  weights,    ///< of a trained network
+  compared,   ///< what `reproduce` found, Markdown
+  recording,  ///< of a run, JSON, plain or gzip
 };
 
 /// Could a file be written there? `invalid` says what is wrong with the name, and what would be

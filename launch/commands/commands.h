@@ -52,5 +52,6 @@ void add_pack(const Command& root);
 void add_reproduce(const Command& root);
 void add_experiment(const Command& root);
 void add_report(const Command& root);
+void add_view(const Command& root);
 
 }  // namespace starling

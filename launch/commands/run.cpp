@@ -6,6 +6,7 @@
 #include "launch/command_line/progress_bar.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/etcd_options.h"
+#include "launch/commands/recording_option.h"
 #include "launch/deployment/scaled_clock.h"
 #include "launch/runs/as_live.h"
 #include "launch/runs/live_run.h"
@@ -13,7 +14,10 @@
 #include "launch/system/amount.h"
 #include "launch/system/signals.h"
 #include "launch/system/text.h"
+#include "launch/view/recording_file.h"
+#include "launch/view/recording_of_rows.h"
 #include "launch/wiring/wiring.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {
@@ -87,6 +91,7 @@ int run_command(const LiveRunOptions& o) {
   auto input = read_run_input(o, policies);
   if (!input) return failed(input.error());
   if (auto right = check_live(o, input.value()); !right.ok()) return failed(right.error());
+  if (const Status good = check_recording(o.record); !good.ok()) return failed(good.error());
   const std::string unfit = misfits(input.value().topology, input.value().trace);
   if (!unfit.empty() && !o.quiet) std::fprintf(stderr, "starling: %s\n", unfit.c_str());
 
@@ -127,6 +132,11 @@ int run_command(const LiveRunOptions& o) {
   result.value().dropped = input.value().trace.dropped;
   result.value().resolution_s = kResolution * live.speedup;
   runs.insert(runs.begin(), std::move(result).value());
+  if (!o.record.empty()) {
+    const Recording rows = recording_of(runs.front(), input.value().topology);
+    if (auto kept = write_text_file(o.record, recording_text(rows)); !kept.ok())
+      return failed(kept.error());
+  }
   return deliver(runs, input.value().topology, o.out, o.json, unfit);
 }
 

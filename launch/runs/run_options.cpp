@@ -28,8 +28,9 @@ Result<TraceOptions> trace_options(const RunOptions& options) {
   trace.format = options.format;
   trace.max_jobs = options.jobs;
   trace.load = options.arrival_speed;
+  trace.reader = options.trace_reader;
   const auto formats = trace_formats();
-  if (!trace.format.empty() &&
+  if (!trace.reader && !trace.format.empty() &&
       std::find(formats.begin(), formats.end(), trace.format) == formats.end()) {
     return {Errc::invalid,
             "--format: '" + trace.format + "' is no trace format; give " + joined(formats, ", ")};
@@ -139,6 +140,7 @@ void add_run_options(const Command& command, RunOptions& o) {
   command.option("--servers-per-executor", o.servers_per_executor, "N",
                  "default: such that there are at most 16 executors", 1U, 65'536U);
   command.option("--out", o.out, "DIR", "write summary.json, jobs.csv and report.html there");
+  command.option("--record", o.record, "FILE.json", "what became of it when, for 'starling view'");
   command.flag("--json", o.json, "only JSON on stdout");
   command.flag("-q,--quiet", o.quiet, "no progress on stderr");
 }

@@ -10,6 +10,7 @@
 #include "sim/simulate.h"
 #include "topology/topology.h"
 #include "workload/job.h"
+#include "workload/traces/trace.h"
 
 namespace starling {
 
@@ -23,7 +24,7 @@ struct RunOptions {
   std::string network;  ///< empty: ideal with physics trace, lan with full
   std::string faults;
   std::string from, length;  ///< a part of the trace: 36h, 7d; empty: all
-  std::string out;
+  std::string out, record;
   std::uint32_t agents = 1;
   std::uint32_t jobs = 0;                  ///< 0: all
   std::uint32_t servers_per_executor = 0;  ///< 0: at most 16 executors
@@ -31,6 +32,7 @@ struct RunOptions {
   double load = 0;           ///< offered; 0: arrivals as given
   double arrival_speed = 1;  ///< submit times are divided by it
   bool check = false, json = false, quiet = false;
+  TraceReader trace_reader = nullptr;  ///< of a plug-in that `format` names; null: none
 };
 void add_run_options(const Command& command, RunOptions& options);
 

@@ -15,12 +15,16 @@
 #include "launch/command_line/progress_bar.h"
 #include "launch/commands/chaos/seed_runs.h"
 #include "launch/commands/commands.h"
+#include "launch/commands/recording_option.h"
 #include "launch/runs/chaos_report.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
+#include "launch/view/recording_file.h"
 #include "launch/wiring/wiring.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
+#include "sim/run_recorder.h"
+#include "workload/traces/text_file.h"
 
 namespace starling {
 namespace {
@@ -29,7 +33,7 @@ struct Options {
   std::uint32_t seeds = 100, minutes = 10, processes = 1, shrink_s = 60;
   std::uint32_t agents = 0, executors = 0, gangs = 0;
   std::uint64_t first_seed = 1, frames_each = 0;
-  std::string policy, without, only, keep, junit, scenario;
+  std::string policy, without, only, keep, junit, scenario, record;
   bool demo = false, leave_out = false;
   bool json = false, quiet = false, require_coverage = false, list = false;
 };
@@ -173,6 +177,12 @@ std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
     if (const Status good = check_out_file(kept_seeds(o.keep)); !good)
       return bad_input("chaos sim: --keep: " + good.error().message);
   }
+  if (!o.record.empty()) {
+    if (o.seeds != 1 || !o.scenario.empty())
+      return bad_input("chaos sim: --record: of one drawn seed; give --first-seed S --seeds 1");
+    if (const Status good = check_recording(o.record); !good.ok())
+      return bad_input("chaos sim: " + good.error().message);
+  }
   for (const auto& [option, names] : {std::pair("--without", o.without), {"--only", o.only}}) {
     if (const auto unknown = unknown_fault(names))
       return bad_input(std::string(option) + ": no fault is called '" + *unknown + "'; see --list");
@@ -202,6 +212,17 @@ std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
   std::string text = o.scenario + ": what a simulation has nothing for:";
   for (const std::string& what : missing) text += "\n  " + what;
   return bad_input(text + "\ngive --leave-out to play the rest");
+}
+
+/// The seed once more, watched: it is the same.
+Status record_seed(const Plan& plan, const std::string& file) {
+  RunRecorder recorder;
+  ChaosOptions watched = plan.chaos;
+  watched.twice_every = 0;
+  watched.recorder = &recorder;
+  if (auto ran = run_chaos_seed(watched.first_seed, plan.policies, watched); !ran)
+    return ran.error();
+  return write_text_file(file, recording_text(*recorder.recording()));
 }
 
 int chaos_sim(const Command& sim, const Options& o) {
@@ -244,6 +265,9 @@ int chaos_sim(const Command& sim, const Options& o) {
     if (const Status s = write_text(o.junit, junit_xml("starling chaos sim", cases)); !s.ok())
       return failed(s.error());
   }
+  if (!o.record.empty()) {
+    if (const Status kept = record_seed(plan, o.record); !kept.ok()) return failed(kept.error());
+  }
   return verdict(report, findings, o);
 }
 
@@ -276,6 +300,7 @@ void add_chaos_sim(const Command& chaos) {
              "seconds to make each failing seed smaller (default 60; 0: as it is)", 0U, 86'400U);
   sim.option("--keep", o->keep, "DIR", "append failing seeds to DIR/chaos_seeds.txt");
   sim.option("--junit", o->junit, "FILE.xml", "a verdict for each seed, as CI systems read it");
+  sim.option("--record", o->record, "FILE.json", "of one seed: what happened, for 'starling view'");
   sim.flag("--require-coverage", o->require_coverage,
            "fail if a mark of the cores was never passed");
   sim.option(
@@ -287,7 +312,8 @@ void add_chaos_sim(const Command& chaos) {
   sim.flag("-q,--quiet", o->quiet, "no progress on stderr");
   sim.examples({"starling chaos sim --seeds 1000 --jobs 2", "starling chaos sim --demo --seeds 10",
                 "starling chaos sim --scenario rack-cut --seeds 20",
-                "starling chaos sim --first-seed 17 --seeds 1 --without F8,F12-rate --agents 2"});
+                "starling chaos sim --first-seed 17 --seeds 1 --without F8,F12-rate --agents 2",
+                "starling chaos sim --first-seed 17 --seeds 1 --record seed.json"});
   sim.action([o, sim] { return chaos_sim(sim, *o); });
 }
 
