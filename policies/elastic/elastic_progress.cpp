@@ -49,8 +49,7 @@ void ElasticProgress::begin(Known& known, const View& view, const JobView& job,
 }
 
 void ElasticProgress::see(const View& view, const JobView& job, const JobView* beside) {
-  Known& known = known_[job.spec->id];
-  known.seen = true;
+  Known& known = known_.see(job.spec->id).value;
   if (known.restored) anchor(known, job, view.now);
   const bool moved = known.placement != job.placement || known.allocation != job.allocation;
   if (moved) ++version_;
@@ -67,34 +66,36 @@ void ElasticProgress::see(const View& view, const JobView& job, const JobView* b
 }
 
 void ElasticProgress::observe(const View& view) {
-  for (auto& [job, known] : known_) known.seen = false;
-  std::map<GpuId, std::pair<const JobView*, const JobView*>> on;  // by the first of their GPUs
-  if (view.gpus.jobs_per_gpu() > 1) {
+  known_.begin();
+  const bool shares = view.gpus.jobs_per_gpu() > 1;
+  if (shares) {
+    on_.assign(view.topology.gpu_count(), {});
     for (const JobView& job : view.running) {
-      if (job.placement.empty()) continue;
-      auto& [first, second] = on[job.placement.front()];
+      if (job.placement.empty() || job.placement.front().value >= on_.size()) continue;
+      auto& [first, second] = on_[job.placement.front().value];
       (first == nullptr ? first : second) = &job;
     }
   }
   const auto beside = [&](const JobView& job) -> const JobView* {
-    const auto at = job.placement.empty() ? on.end() : on.find(job.placement.front());
-    if (at == on.end()) return nullptr;
-    const JobView* other = at->second.first == &job ? at->second.second : at->second.first;
+    if (!shares || job.placement.empty() || job.placement.front().value >= on_.size())
+      return nullptr;
+    const auto [first, second] = on_[job.placement.front().value];
+    const JobView* other = first == &job ? second : first;
     return other != nullptr && other->placement == job.placement ? other : nullptr;
   };
   for (const auto jobs : {view.waiting, view.running}) {
     for (const JobView& job : jobs) see(view, job, beside(job));
   }
-  version_ += std::erase_if(known_, [](const auto& entry) { return !entry.second.seen; });
+  version_ += known_.end([](JobId, const Known&) {});
 }
 
 void ElasticProgress::save(MemoryWriter& out, Instant origin, std::size_t most_bytes) const {
   std::vector<std::pair<double, JobId>> longest;
   std::size_t bytes = 8;
-  for (const auto& [job, known] : known_) {
+  known_.each([&](JobId job, const Known& known) {
     longest.emplace_back(known.done_s, job);
     bytes += bytes_of(known);
-  }
+  });
   if (bytes > most_bytes || longest.size() > kMostJobs)
     std::ranges::sort(longest, std::ranges::greater{});
   std::size_t jobs = 0;
@@ -124,7 +125,7 @@ void ElasticProgress::restore(MemoryReader& in, Instant origin) {
   const auto small = [&] { return static_cast<std::uint32_t>(in.word()); };
   for (std::size_t jobs = in.count(kMostJobs, kWords); jobs > 0 && in.ok(); --jobs) {
     const JobId job = in.job();
-    Known& known = known_[job];
+    Known& known = known_.add(job);
     known.before = in.span(), known.served = in.span(), known.at = in.instant(origin);
     known.restored = true;
     known.before_s = in.number(0, kLongest);

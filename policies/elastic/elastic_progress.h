@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
+#include "policies/parts/job_table.h"
 #include "scheduling/memory_bytes.h"
 #include "scheduling/policy.h"
 
@@ -43,7 +45,6 @@ class ElasticProgress {
     Placement placement;  // of the attempt that runs
     Allocation allocation;
     std::optional<JobId> beside;  // on the same GPUs
-    bool seen = false;
     bool restored = false;
   };
   void see(const View& view, const JobView& job, const JobView* beside);
@@ -52,7 +53,9 @@ class ElasticProgress {
   static void anchor(Known& known, const JobView& job, Instant now);
 
   static constexpr std::size_t kMostJobs = 8192;
-  std::map<JobId, Known> known_;
+  JobTable<JobId, Known> known_;
+  /// By the first of their GPUs; of one call.
+  std::vector<std::pair<const JobView*, const JobView*>> on_;
   std::uint64_t version_ = 0;
 };
 

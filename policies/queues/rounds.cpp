@@ -2,6 +2,7 @@
 #include "policies/queues/rounds.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "policies/parts/evict.h"
 
@@ -34,41 +35,70 @@ void RoundPlan::move(const View& view, const JobView& job, std::optional<Placeme
   if (to) add({id, *std::move(to), std::nullopt, how});
 }
 
+namespace {
+
+/// Where the jobs of a plan are: those that are to start, and those beside whom.
+class PlannedJobs {
+ public:
+  PlannedJobs(const std::vector<RoundPlan::Planned>& planned, const View& view,
+              const std::vector<Decision>& out) {
+    for (const RoundPlan::Planned& p : planned) {
+      known_.try_emplace(p.job);
+      if (p.beside) known_.try_emplace(*p.beside);
+    }
+    const auto see = [this](std::span<const JobView> jobs, auto set) {
+      for (const JobView& job : jobs) {
+        if (const auto at = known_.find(job.spec->id); at != known_.end()) set(at->second, job);
+      }
+    };
+    see(view.waiting, [](Known& known, const JobView& job) { known.waits = &job; });
+    see(view.running, [](Known& known, const JobView& job) { known.runs = &job; });
+    for (const Decision& decision : out) {
+      const auto* preempt = std::get_if<Preempt>(&decision);
+      if (preempt == nullptr) continue;
+      if (const auto at = known_.find(preempt->job); at != known_.end()) at->second.stops = true;
+    }
+  }
+
+  [[nodiscard]] const JobView* waits(JobId job) const { return known_.at(job).waits; }
+  [[nodiscard]] bool runs(JobId job) const { return known_.at(job).runs != nullptr; }
+  void start(JobId job) { known_.at(job).starts = true; }
+  /// It will be the one on those GPUs.
+  [[nodiscard]] bool is_there(JobId job, const Placement& placement) const {
+    const Known& known = known_.at(job);
+    if (known.starts) return true;
+    return known.runs != nullptr && !known.stops && known.runs->placement == placement;
+  }
+
+ private:
+  struct Known {
+    const JobView* waits = nullptr;
+    const JobView* runs = nullptr;
+    bool stops = false, starts = false;
+  };
+  std::unordered_map<JobId, Known> known_;
+};
+
+}  // namespace
+
 void RoundPlan::follow(const View& view, Trial& trial, std::vector<Decision>& out) {
-  const auto stops = [&](JobId job) {
-    return std::any_of(out.begin(), out.end(), [&](const Decision& d) {
-      const auto* preempt = std::get_if<Preempt>(&d);
-      return preempt != nullptr && preempt->job == job;
-    });
-  };
-  const auto is_there = [&](JobId other, const Placement& placement) {
-    return std::any_of(view.running.begin(), view.running.end(),
-                       [&](const JobView& job) {
-                         return job.spec->id == other && job.placement == placement;
-                       }) &&
-           !stops(other);
-  };
-  std::vector<JobId> started;
+  if (planned_.empty()) return;
+  PlannedJobs jobs(planned_, view, out);
   const auto has_room = [&](const Planned& planned, Demand each) {
     if (!trial.gpus().has_means(planned.placement, each)) return false;
     if (all_free(trial.gpus(), planned.placement)) return true;
-    if (!planned.beside) return false;
-    const bool comes = std::find(started.begin(), started.end(), *planned.beside) != started.end();
-    return (comes || is_there(*planned.beside, planned.placement)) &&
+    return planned.beside && jobs.is_there(*planned.beside, planned.placement) &&
            std::all_of(planned.placement.begin(), planned.placement.end(), [&](GpuId gpu) {
              return trial.gpus().has_room(gpu) && trial.gpus().tenants(gpu) == 1;
            });
   };
   std::erase_if(planned_, [&](const Planned& planned) {
-    const auto named = [&](const JobView& job) { return job.spec->id == planned.job; };
-    const auto waits = std::find_if(view.waiting.begin(), view.waiting.end(), named);
-    if (waits == view.waiting.end()) {
-      return std::none_of(view.running.begin(), view.running.end(), named);
-    }
+    const JobView* waits = jobs.waits(planned.job);
+    if (waits == nullptr) return !jobs.runs(planned.job);
     const Demand each = demand_of(*waits->spec);
     if (waits->blocked || !has_room(planned, each)) return false;
     trial.take(planned.placement, each);
-    started.push_back(planned.job);
+    jobs.start(planned.job);
     out.emplace_back(Start{planned.job, planned.placement, planned.allocation});
     return true;
   });

@@ -13,7 +13,6 @@ class Pairing {
  public:
   Pairing(std::span<const PairJob> jobs, const PairRateOf& rates, const std::vector<bool>& held)
       : jobs_(jobs), rates_(rates), held_(held), taken_(jobs.size(), false) {
-    const auto worth = [this](std::size_t i) { return jobs_[i].each * jobs_[i].has.speed; };
     std::map<std::pair<Size, std::uint32_t>, Group> groups;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       const PairJob& job = jobs[i];
@@ -21,12 +20,15 @@ class Pairing {
         groups[{{job.priority, job.has.type, job.has.gpus}, job.kind}].members.push_back(i);
     }
     for (auto& [key, group] : groups) {
+      const auto worth = [this](std::size_t i) { return jobs_[i].each * jobs_[i].has.speed; };
       std::ranges::stable_sort(group.members, {}, worth);
-      hosts_[key.first].groups.push_back(std::move(group));
+      group.kind = key.second;
+      group.least = worth(group.members.front());
+      if (hosts_.empty() || hosts_.back().size != key.first) hosts_.push_back({key.first});
+      hosts_.back().groups.push_back(std::move(group));
     }
-    for (auto& [size, hosts] : hosts_) {
-      std::ranges::stable_sort(hosts.groups, {},
-                               [&](const Group& group) { return worth(group.members.front()); });
+    for (Hosts& hosts : hosts_) {
+      std::ranges::stable_sort(hosts.groups, {}, &Group::least);
     }
   }
 
@@ -55,12 +57,18 @@ class Pairing {
   using Size = std::tuple<std::int32_t, std::uint32_t, std::uint32_t>;  // priority, type, GPUs
   /// Of one kind; whose speed is worth least first.
   struct Group {
-    std::vector<std::size_t> members;
+    std::vector<std::size_t> members = {};
+    std::uint32_t kind = 0;
+    double least = 0;       // that a member's speed was worth at first
     std::size_t first = 0;  // before it all are taken
   };
+  /// Those of one size.
   struct Hosts {
-    std::vector<Group> groups;
+    Size size;
+    std::vector<Group> groups = {};
     std::size_t first = 0;  // before it all are taken
+    /// By kind of guest, what it and each group keep; `one` below 0: not asked yet.
+    std::vector<std::vector<PairRate>> rates = {};
   };
   struct Entry {
     JobPair pair;
@@ -78,49 +86,64 @@ class Pairing {
     return at != list.end() && at->gpus == gpus ? at->speed : 0;
   }
 
-  [[nodiscard]] double gain_of(std::size_t g, std::size_t h, double speed) const {
+  void consider(std::optional<JobPair>& best, std::size_t g, std::size_t h, double speed,
+                PairRate rate) const {
+    if (rate.one <= 0) return;
     const PairJob &guest = jobs_[g], &host = jobs_[h];
-    const PairRate rate = rates_(guest.kind, host.kind, host.has.type, host.has.gpus);
-    if (rate.one <= 0) return 0;
-    return guest.each * speed * rate.one - host.each * host.has.speed * (1 - rate.other) -
-           guest.alone;
+    const double gain =
+        guest.each * speed * rate.one - host.each * host.has.speed * (1 - rate.other) - guest.alone;
+    if (gain > (best ? best->gain : 0))
+      best = {h, g, host.has.type, host.has.gpus, gain, host.has.speed};
   }
 
-  void consider(std::optional<JobPair>& best, std::size_t g, std::size_t h, double speed) const {
-    const double gain = gain_of(g, h, speed);
-    if (gain > (best ? best->gain : 0)) best = {h, g, jobs_[h].has.type, jobs_[h].has.gpus, gain};
+  [[nodiscard]] PairRate rate_of(Hosts& hosts, std::size_t group, std::uint32_t guest) const {
+    if (hosts.rates.size() <= guest) hosts.rates.resize(guest + 1);
+    auto& row = hosts.rates[guest];
+    if (row.empty()) row.assign(hosts.groups.size(), {-1, 0});
+    if (row[group].one < 0) {
+      const auto [priority, type, gpus] = hosts.size;
+      row[group] = rates_(guest, hosts.groups[group].kind, type, gpus);
+    }
+    return row[group];
   }
 
   [[nodiscard]] std::optional<JobPair> best_for(std::size_t g) {
     const PairJob& guest = jobs_[g];
     std::optional<JobPair> best;
     if (guest.beside && !taken_[*guest.beside]) {
-      const RankGrant& there = jobs_[*guest.beside].has;
-      if (jobs_[*guest.beside].hosts && there.gpus == guest.now.gpus &&
-          there.type == guest.now.type && jobs_[*guest.beside].priority == guest.priority)
-        consider(best, g, *guest.beside, guest.now.speed);
+      const PairJob& host = jobs_[*guest.beside];
+      if (host.hosts && host.has.gpus == guest.now.gpus && host.has.type == guest.now.type &&
+          host.priority == guest.priority)
+        consider(best, g, *guest.beside, guest.now.speed,
+                 rates_(guest.kind, host.kind, host.has.type, host.has.gpus));
     }
-    for (auto& [key, hosts] : hosts_) {
-      const auto [priority, type, gpus] = key;
+    for (Hosts& hosts : hosts_) {
+      const auto [priority, type, gpus] = hosts.size;
       if (priority != guest.priority) continue;
       const double speed = speed_at(guest, type, gpus);
-      if (speed <= 0 || (guest.for_good && type < held_.size() && held_[type])) continue;
-      std::size_t tried = 0;
-      for (std::size_t k = hosts.first; k < hosts.groups.size() && tried < kMostKindsTried; ++k) {
-        const auto host = first_of(hosts.groups[k], g);
-        if (host) consider(best, g, *host, speed), ++tried;
-        if (k == hosts.first && hosts.groups[k].first == hosts.groups[k].members.size())
-          ++hosts.first;
-      }
+      // No host loses less than nothing.
+      if (guest.each * speed - guest.alone <= (best ? best->gain : 0)) continue;
+      if (guest.for_good && type < held_.size() && held_[type]) continue;
+      look_at(best, g, hosts, speed);
     }
     return best;
   }
 
+  void look_at(std::optional<JobPair>& best, std::size_t g, Hosts& hosts, double speed) {
+    std::size_t tried = 0;
+    for (std::size_t k = hosts.first; k < hosts.groups.size() && tried < kMostKindsTried; ++k) {
+      Group& group = hosts.groups[k];
+      if (const auto host = first_of(group, g))
+        consider(best, g, *host, speed, rate_of(hosts, k, jobs_[g].kind)), ++tried;
+      if (k == hosts.first && group.first == group.members.size()) ++hosts.first;
+    }
+  }
+
   /// The first of the group that is not taken, nor `guest` itself.
   [[nodiscard]] std::optional<std::size_t> first_of(Group& group, std::size_t guest) const {
-    auto& [members, first] = group;
-    while (first < members.size() && taken_[members[first]]) ++first;
-    std::size_t at = first;
+    auto& members = group.members;
+    while (group.first < members.size() && taken_[members[group.first]]) ++group.first;
+    std::size_t at = group.first;
     while (at < members.size() && (taken_[members[at]] || members[at] == guest)) ++at;
     return at < members.size() ? std::optional(members[at]) : std::nullopt;
   }
@@ -129,7 +152,7 @@ class Pairing {
   const PairRateOf& rates_;
   const std::vector<bool>& held_;
   std::vector<bool> taken_;
-  std::map<Size, Hosts> hosts_;
+  std::vector<Hosts> hosts_;  // by size
 };
 
 }  // namespace

@@ -35,7 +35,8 @@ struct PairJob {
 struct JobPair {
   std::size_t host = 0, guest = 0;
   std::uint32_t type = 0, gpus = 0;
-  double gain = 0;  ///< in the unit of `alone`
+  double gain = 0;   ///< in the unit of `alone`
+  double speed = 0;  ///< of the host there, alone
 };
 
 /// Rates of two kinds on so many GPUs of a type: PairRates::of().

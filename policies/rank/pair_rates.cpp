@@ -4,6 +4,7 @@
 #include "interference/memory.h"
 #include "interference/profile.h"
 #include "policies/rank/rank_curves.h"
+#include "workload/requirements.h"
 
 namespace starling {
 namespace {
@@ -22,8 +23,11 @@ void PairRates::begin(const View& view, const Shape& shape, const Occupancy& emp
   ++version_;
 }
 
+/// Without parameter servers neither the size asked for nor any detail of a run makes a difference.
 std::uint32_t PairRates::kind_of(const JobSpec& job) {
-  const Kind kind(job.model, job.workers, job.gpus_per_worker, job.cpus_per_worker, job.run);
+  const bool servers = servers_at(job, 1) > 0;
+  const Kind kind(job.model, servers ? job.workers : 0, job.gpus_per_worker, job.cpus_per_worker,
+                  servers ? job.run : RunDetails{});
   const auto [at, fresh] = kinds_.try_emplace(kind, static_cast<std::uint32_t>(specs_.size()));
   if (fresh) specs_.push_back(job);
   return at->second;

@@ -57,19 +57,17 @@ void RankPolicy::observe(const View& view) {
   if (costs_.empty()) costs_ = type_costs(view.topology, options_.type_power);
   lengths_.observe(view);
   if (shares(view)) rates_.begin(view, rounds_.shape(), rounds_.empty());
-  for (auto& [job, known] : known_) known.here = false;
+  known_.begin();
   for (const auto jobs : {view.waiting, view.running}) {
     for (const JobView& job : jobs) see(view, job);
   }
-  std::erase_if(known_, [](const auto& entry) { return !entry.second.here; });
+  changed_ |= known_.end([](JobId, const Known&) {}) > 0;
   if (shares(view)) see_neighbours(view);
 }
 
 void RankPolicy::see(const View& view, const JobView& job) {
-  const auto [at, fresh] = known_.try_emplace(job.spec->id);
-  Known& known = at->second;
+  const auto [known, fresh] = known_.see(job.spec->id);
   const bool waits = job.placement.empty();
-  known.here = true;
   if (fresh) {
     known.without_gpus_s = std::max(seconds(job.age(view.now) - job.served), 0.0);
   } else if (known.waits) {
@@ -90,6 +88,7 @@ void RankPolicy::see(const View& view, const JobView& job) {
   }
   if (known.placement == job.placement) return;
   known.placement = job.placement;
+  changed_ = true;
   if (waits) return;
   known.pace = progress_rate(
       view.speed,

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "policies/partitions/price_routing.h"
+#include "policies/parts/job_table.h"
 #include "policies/queues/rounds.h"
 #include "policies/rank/job_pairs.h"
 #include "policies/rank/pair_rates.h"
@@ -37,6 +38,9 @@ struct RankOptions {
   MayDo may = MayDo::resize;
   std::optional<double> route_power = {};  ///< PriceRouting's
   bool shares = false;  ///< two jobs on the same GPUs, where that pays (choose_pairs())
+  bool keeps = true;    ///< those who share GPUs are one in the next division
+  /// What a job that moves loses by it is counted over so long at most.
+  double move_horizon_s = 600;
 };
 
 /// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
@@ -98,7 +102,8 @@ class RankPolicy final : public Policy {
     std::uint32_t kind = 0;       // of PairRates
     std::uint64_t kinds = 0;      // version that `kind` is of
     std::optional<JobId> beside;  // who has the same GPUs
-    bool here = false;
+    bool planned = false;         // a plan was about it while it waited
+    double left_s = 0;            // at the last round
   };
   /// A job that a plan is about.
   struct Member {
@@ -111,6 +116,8 @@ class RankPolicy final : public Policy {
     std::uint32_t type = 0;
     std::optional<std::size_t> partner = {};  // is to be on the same GPUs
     bool guest = false;                       // of that one
+    /// What it could have of its own, while it has a partner.
+    std::vector<std::span<const RankSize>> sizes = {};
   };
   /// Sizes of those who run are their own.
   struct Plan {
@@ -124,7 +131,7 @@ class RankPolicy final : public Policy {
       const View& view, const Plan& plan, const std::vector<std::optional<Placement>>& to);
   void observe(const View& view);
   void see(const View& view, const JobView& job);
-  [[nodiscard]] Member member_of(const View& view, const JobView& job);
+  [[nodiscard]] Member member_of(const View& view, const JobView& job, bool as_planned = false);
   [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
   void add(Plan& plan, Member member) const;
@@ -133,12 +140,18 @@ class RankPolicy final : public Policy {
   void divide(Plan& plan);
   [[nodiscard]] bool shares(const View& view) const;
   void see_neighbours(const View& view);
-  void add_hosts(const View& view, const RoundPlan& round, Plan& plan);
+  void add_hosts(const View& view, const RoundPlan& round, Plan& plan, bool as_planned);
+  void keep_pairs(Plan& plan);
+  void bind(Plan& plan, const JobPair& pair) const;
+  void part(Plan& plan, const JobPair& pair) const;
+  [[nodiscard]] double keep_gain(const Plan& plan, const JobPair& pair);
+  void part_pairs(Plan& plan);
   void pair_up(Plan& plan);
   [[nodiscard]] std::vector<PairJob> pair_jobs(const Plan& plan) const;
-  [[nodiscard]] static PairJob pair_job(const Plan& plan, std::size_t i, double worth_of_gpus);
-  static bool fix(Plan& plan, const std::vector<JobPair>& pairs, const std::vector<PairJob>& jobs,
-                  std::vector<std::uint32_t>& kept);
+  [[nodiscard]] double moved(const Member& member) const;
+  [[nodiscard]] PairJob pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) const;
+  bool fix(Plan& plan, const std::vector<JobPair>& pairs, const std::vector<PairJob>& jobs,
+           std::vector<std::uint32_t>& kept) const;
   [[nodiscard]] std::optional<Placement> place_of_pair(const Plan& plan, std::size_t host);
   void place_guests(const Plan& plan, bool held, std::vector<std::optional<Placement>>& to);
   static bool bring_to_guest(const Plan& plan, std::size_t host,
@@ -172,7 +185,9 @@ class RankPolicy final : public Policy {
   RankReasons reasons_;
   PairRates rates_;
   std::vector<double> costs_;  // type_costs()
-  std::map<JobId, Known> known_;
+  JobTable<JobId, Known> known_;
+  std::vector<const JobView*> on_;  // by GPU of the partition; of one call
+  bool changed_ = false;            // since the last plan somebody got other GPUs, or went
   bool held_ = false;  // in this round a gang over several types waits for what comes free
 };
 

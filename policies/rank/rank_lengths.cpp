@@ -21,31 +21,27 @@ Residents::Move end_of(const View& view, std::uint64_t order, std::uint64_t grou
 
 }  // namespace
 
+/// How far those who have gone had come the progress knows until it sees that they have.
 void RankLengths::observe(const View& view) {
-  progress_.observe(view);
   learn(view);
+  progress_.observe(view);
 }
 
 void RankLengths::learn(const View& view) {
   std::vector<Residents::Move> moves;
-  for (auto& [order, seen] : seen_) seen.here = false;
+  seen_.begin();
   for (const auto jobs : {view.waiting, view.running}) {
     for (const JobView& job : jobs) {
-      const auto [at, fresh] = seen_.try_emplace(job.order);
-      Seen& seen = at->second;
+      const auto [seen, fresh] = seen_.see(job.order);
       if (fresh) seen = {job.spec->id, recurring_group_of(*job.spec), job.submitted};
-      seen.here = true;
-      seen.done_s = progress_.done_s(job.spec->id);
       if (seen.started || (job.placement.empty() && job.served == Duration{0})) continue;
       seen.started = true;
       moves.push_back({false, false, job.order, seen.group, seen.submitted, view.now, 0});
     }
   }
-  std::erase_if(seen_, [&](const auto& entry) {
-    const auto& [order, seen] = entry;
-    if (seen.here) return false;
-    if (seen.started) moves.push_back(end_of(view, order, seen.group, seen.submitted, seen.done_s));
-    return true;
+  seen_.end([&](std::uint64_t order, const Seen& seen) {
+    if (!seen.started) return;
+    moves.push_back(end_of(view, order, seen.group, seen.submitted, progress_.done_s(seen.job)));
   });
   if (!moves.empty()) forecast_.follow(moves, view.now);
 }

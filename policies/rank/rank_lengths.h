@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 
 #include "policies/elastic/elastic_progress.h"
+#include "policies/parts/job_table.h"
 #include "policies/placement/forecast.h"
 #include "scheduling/policy.h"
 
@@ -35,15 +35,14 @@ class RankLengths {
     JobId job;
     std::uint64_t group = 0;
     Instant submitted;
-    bool started = false, here = true;
-    double done_s = 0;
+    bool started = false;
   };
   void learn(const View& view);
 
   bool believes_;
   ElasticProgress progress_;
   Forecast forecast_{true};
-  std::map<std::uint64_t, Seen> seen_;  // by order
+  JobTable<std::uint64_t, Seen> seen_;  // by order
 };
 
 }  // namespace starling

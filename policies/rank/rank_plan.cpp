@@ -37,12 +37,15 @@ bool RankPolicy::may_stop(const View& view, const JobView& job) const {
          !is_mixed(view, job.placement);
 }
 
-RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job) {
+/// `as_planned`: with what the last round took to be left of it.
+RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job, bool as_planned) {
   Member member;
   member.job = &job;
   member.known = &known_.at(job.spec->id);
   member.stoppable = may_stop(view, job);
-  member.left_s = lengths_.left_s(job, view.now);
+  Known& known = *member.known;
+  if (!as_planned || known.left_s <= 0) known.left_s = lengths_.left_s(job, view.now);
+  member.left_s = known.left_s;
   member.restart_s = restart_cost_s(*job.spec, options_.restart_s);
   if (job.placement.empty()) return member;
   member.type = view.topology.type_of(job.placement.front()).value;
@@ -72,6 +75,7 @@ std::vector<RankSize> RankPolicy::charged(const Member& member, std::uint32_t ty
 }
 
 void RankPolicy::add(Plan& plan, Member member) const {
+  member.known->planned = true;
   const RankSpeeds& speeds = *member.known->speeds;
   RankJob job;
   for (std::uint32_t t = 0; t < speeds.sizes.size(); ++t) {
@@ -129,6 +133,7 @@ void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, Ro
 void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out) {
   Plan plan;
   held_ = false;
+  changed_ = false;
   places_.begin(view, rounds_.shape());
   std::vector<const JobView*> mixed;
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
@@ -163,22 +168,26 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
   for (const JobView* job : mixed) {
     if (job->spec->priority >= most_urgent) plan_mixed(view, *job, plan, round);
   }
-  if (shares(view)) add_hosts(view, round, plan);
+  if (shares(view)) add_hosts(view, round, plan, false), keep_pairs(plan);
   divide(plan);
-  if (shares(view)) pair_up(plan);
+  if (shares(view)) part_pairs(plan), pair_up(plan);
   reasons_.note(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
 void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
-  if (view.gpus.free_count() == 0 && !shares(view)) return;
+  const bool room = view.gpus.free_count() > 0;
+  if (!room && !shares(view)) return;
+  // Who found no place before finds none while all else is as it was.
+  const bool all = room || std::exchange(changed_, false);
   Plan plan;
   for (const JobView& job : view.waiting) {
-    const RankSpeeds& speeds = *known_.at(job.spec->id).speeds;
-    if (job.blocked || round.contains(job.spec->id) || speeds.needs_types || speeds.never())
+    const Known& known = known_.at(job.spec->id);
+    if ((!all && known.planned) || job.blocked || round.contains(job.spec->id) ||
+        known.speeds->needs_types || known.speeds->never())
       continue;
     add(plan, member_of(view, job));
   }
-  const bool grows = view.waiting.empty() && round.empty();
+  const bool grows = room && view.waiting.empty() && round.empty();
   if (plan.members.empty() && !grows) return;
   places_.begin(view, rounds_.shape());
   for (const JobView& job : view.running) {
@@ -187,7 +196,7 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   if (grows) return grow(view, out);
   round.keep_places(places_.gpus());
   if (held_) plan.problem.held.assign(costs_.size(), true);
-  if (shares(view)) add_hosts(view, round, plan);
+  if (shares(view)) add_hosts(view, round, plan, true);
   divide(plan);
   if (shares(view)) pair_up(plan);
   reasons_.add(view, plan.problem, plan.answer, carry_out(view, plan, round, out));

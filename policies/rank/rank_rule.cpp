@@ -31,6 +31,31 @@ constexpr int kPasses = 4;
 /// A job changes to what is left only to be so much faster.
 constexpr double kBetter = 0.001;
 
+using Classes = std::map<std::int32_t, std::vector<std::size_t>, std::greater<>>;
+
+/// By priority, the most urgent first.
+Classes classes_of(const RankProblem& problem) {
+  Classes classes;
+  for (std::size_t i = 0; i < problem.jobs.size(); ++i)
+    classes[problem.jobs[i].priority].push_back(i);
+  return classes;
+}
+
+void rank_class(const RankProblem& problem, const std::vector<std::size_t>& jobs,
+                std::vector<double>& rank) {
+  std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(jobs.size());
+  for (const std::size_t i : jobs)
+    order.emplace_back(problem.jobs[i].left_s * problem.jobs[i].least_gpu_s, i);
+  std::ranges::sort(order);
+  const auto n = static_cast<double>(order.size());
+  double shorter = 0;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    if (k > 0 && order[k].first > order[k - 1].first) shorter = static_cast<double>(k);
+    rank[order[k].second] = n - shorter + n * problem.jobs[order[k].second].aged;
+  }
+}
+
 /// The division of one problem.
 class RankDivision {
  public:
@@ -41,17 +66,13 @@ class RankDivision {
         last_(free_.size(), std::numeric_limits<double>::infinity()) {
     answer_.grants.resize(problem.jobs.size());
     answer_.more.resize(problem.jobs.size());
-    answer_.rank.resize(problem.jobs.size());
+    answer_.rank = ranks_of(problem);
     answer_.held = problem.held;
     answer_.held.resize(free_.size(), false);
   }
 
   RankAnswer divide() {
-    std::map<std::int32_t, std::vector<std::size_t>, std::greater<>> classes;
-    for (std::size_t i = 0; i < problem_.jobs.size(); ++i)
-      classes[problem_.jobs[i].priority].push_back(i);
-    for (const auto& [priority, jobs] : classes) {
-      rank(jobs);
+    for (const auto& [priority, jobs] : classes_of(problem_)) {
       for (const std::size_t i : jobs) offer_first(i);
       give();
       for (int pass = 0; pass < kPasses && improve(jobs); ++pass) {
@@ -90,21 +111,6 @@ class RankDivision {
       return value != b.value ? value < b.value : std::pair(job, type) > std::pair(b.job, b.type);
     }
   };
-
-  [[nodiscard]] double area(std::size_t i) const {
-    return problem_.jobs[i].left_s * problem_.jobs[i].least_gpu_s;
-  }
-
-  void rank(const std::vector<std::size_t>& jobs) {
-    std::vector<std::size_t> order = jobs;
-    std::ranges::stable_sort(order, {}, [this](std::size_t i) { return area(i); });
-    const auto n = static_cast<double>(order.size());
-    double shorter = 0;
-    for (std::size_t k = 0; k < order.size(); ++k) {
-      if (k > 0 && area(order[k]) > area(order[k - 1])) shorter = static_cast<double>(k);
-      answer_.rank[order[k]] = n - shorter + n * problem_.jobs[order[k]].aged;
-    }
-  }
 
   void offer_first(std::size_t i) {
     const RankJob& job = problem_.jobs[i];
@@ -251,6 +257,12 @@ class RankDivision {
 };
 
 }  // namespace
+
+std::vector<double> ranks_of(const RankProblem& problem) {
+  std::vector<double> rank(problem.jobs.size());
+  for (const auto& [priority, jobs] : classes_of(problem)) rank_class(problem, jobs, rank);
+  return rank;
+}
 
 std::vector<RankSize> hull_of(std::span<const RankSize> sizes, RankSize base) {
   std::vector<RankSize> corners;

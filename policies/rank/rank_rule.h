@@ -87,6 +87,9 @@ struct RankAnswer {
 /// Deterministic; ties go to the job that comes first. O(s log s) in the number of steps s.
 [[nodiscard]] RankAnswer divide_by_rank(const RankProblem& problem);
 
+/// RankAnswer::rank, which does not depend on what can be had.
+[[nodiscard]] std::vector<double> ranks_of(const RankProblem& problem);
+
 /// The corners of the concave hull of (0, 0), or of `base`, and `sizes`, without the first.
 [[nodiscard]] std::vector<RankSize> hull_of(std::span<const RankSize> sizes, RankSize base = {});
 

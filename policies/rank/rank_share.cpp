@@ -12,8 +12,6 @@ namespace {
 /// How often pairs are looked for: each time with the GPUs at what they are worth once those that
 /// the last ones set free are given out.
 constexpr int kSearches = 3;
-/// What a change of place is counted over at most, as a change of size.
-constexpr double kMoveHorizonS = 600;
 
 bool has_room(const Occupancy& gpus, const Placement& placement, Demand each) {
   return gpus.has_means(placement, each) &&
@@ -27,19 +25,23 @@ bool RankPolicy::shares(const View& view) const {
 }
 
 void RankPolicy::see_neighbours(const View& view) {
-  std::map<GpuId, const JobView*> on;
+  const std::uint32_t first = view.gpus.gpus().first;
+  on_.assign(view.gpus.gpus().size(), nullptr);
   for (const JobView& job : view.running) {
     if (!lies_here(view.gpus, job.placement)) continue;
-    const auto [first, fresh] = on.try_emplace(job.placement.front(), &job);
-    if (fresh || first->second->placement != job.placement) continue;
-    known_.at(job.spec->id).beside = first->second->spec->id;
-    known_.at(first->second->spec->id).beside = job.spec->id;
+    const JobView*& other = on_[job.placement.front().value - first];
+    if (other == nullptr) {
+      other = &job;
+    } else if (other->placement == job.placement) {
+      known_.at(job.spec->id).beside = other->spec->id;
+      known_.at(other->spec->id).beside = job.spec->id;
+    }
   }
 }
 
 /// Jobs that keep their places whatever is divided, and that others may join there; also those that
 /// have a job beside them now which could be stopped.
-void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan) {
+void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan, bool as_planned) {
   std::vector<JobId> members;
   for (const Member& member : plan.members) members.push_back(member.job->spec->id);
   std::ranges::sort(members);
@@ -49,7 +51,7 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan)
         std::ranges::binary_search(members, id) || round.has_guest(id) ||
         !has_room(places_.gpus(), job.placement, {}))
       continue;
-    Member member = member_of(view, job);
+    Member member = member_of(view, job, as_planned);
     member.stays = true;
     add_grower(plan, member);
     RankJob& added = plan.problem.jobs.back();
@@ -57,7 +59,14 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan)
   }
 }
 
-PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) {
+/// Part of its speed that a job keeps which moves and keeps its size.
+double RankPolicy::moved(const Member& member) const {
+  const double c = member.restart_s;
+  const double within = std::min(options_.move_horizon_s, member.left_s / member.now.speed + c);
+  return within > c ? 1 - c / within : 0;
+}
+
+PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) const {
   const Member& member = plan.members[i];
   PairJob job;
   job.kind = member.known->kind;
@@ -65,11 +74,7 @@ PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gp
   job.each = plan.answer.rank[i] * plan.problem.jobs[i].least_gpu_s;
   job.sizes = plan.problem.jobs[i].sizes;
   job.now = {member.type, member.now.gpus, member.now.speed, 0};
-  if (member.now.gpus > 0) {
-    const double c = member.restart_s;
-    const double within = std::min(kMoveHorizonS, member.left_s / member.now.speed + c);
-    job.moved = within > c ? 1 - c / within : 0;
-  }
+  if (member.now.gpus > 0) job.moved = moved(member);
   job.for_good = !member.stoppable;
   job.hosts = job.joins = !member.partner;
   if (member.stays) job.joins = false;
@@ -107,48 +112,39 @@ std::vector<PairJob> RankPolicy::pair_jobs(const Plan& plan) const {
 /// of their own only the better half is taken: what they set free is worth less the more there is.
 /// Answers whether any was set free.
 bool RankPolicy::fix(Plan& plan, const std::vector<JobPair>& pairs,
-                     const std::vector<PairJob>& jobs, std::vector<std::uint32_t>& kept) {
+                     const std::vector<PairJob>& jobs, std::vector<std::uint32_t>& kept) const {
   const auto had_some = [&](const JobPair& pair) { return jobs[pair.guest].has.gpus > 0; };
   auto left = (std::ranges::count_if(pairs, had_some) + 1) / 2;
   bool frees = false;
   for (const JobPair& pair : pairs) {
     if (had_some(pair) && left-- <= 0) continue;
     frees |= had_some(pair);
-    Member& host = plan.members[pair.host];
-    Member& guest = plan.members[pair.guest];
-    host.partner = pair.guest;
-    guest.partner = pair.host;
-    guest.guest = true;
-    if (!host.stays) kept[pair.type] += pair.gpus;
-    for (const std::size_t i : {pair.host, pair.guest}) {
-      for (auto& sizes : plan.problem.jobs[i].sizes) sizes = {};
-    }
-    plan.pairs.push_back(pair);
+    if (!plan.members[pair.host].stays) kept[pair.type] += pair.gpus;
+    bind(plan, pair);
   }
   return frees;
 }
 
 void RankPolicy::pair_up(Plan& plan) {
+  const std::size_t before = plan.pairs.size();
   std::vector<std::uint32_t> kept(costs_.size(), 0);
-  std::vector<double> speeds;
+  const auto rates = [this](std::uint32_t one, std::uint32_t other, std::uint32_t type,
+                            std::uint32_t gpus) { return rates_.of(one, other, type, gpus); };
   for (int search = 0; search < kSearches; ++search) {
     const std::vector<PairJob> jobs = pair_jobs(plan);
-    const auto rates = [this](std::uint32_t one, std::uint32_t other, std::uint32_t type,
-                              std::uint32_t gpus) { return rates_.of(one, other, type, gpus); };
-    const std::vector<JobPair> pairs = choose_pairs(jobs, rates, plan.answer.held);
-    const std::size_t before = plan.pairs.size();
-    const bool frees = fix(plan, pairs, jobs, kept);
-    for (std::size_t p = before; p < plan.pairs.size(); ++p)
-      speeds.push_back(jobs[plan.pairs[p].host].has.speed);
-    if (!frees) break;
+    if (!fix(plan, choose_pairs(jobs, rates, plan.answer.held), jobs, kept)) break;
     plan.problem.free = places_.free_by_type();
     for (std::size_t t = 0; t < kept.size(); ++t)
       plan.problem.free[t] -= std::min(plan.problem.free[t], kept[t]);
     plan.answer = divide_by_rank(plan.problem);
   }
-  for (std::size_t p = 0; p < plan.pairs.size(); ++p) {
-    const JobPair& pair = plan.pairs[p];
-    plan.answer.grants[pair.host] = RankGrant{pair.type, pair.gpus, speeds[p], 0};
+  for (std::size_t p = before; p-- > 0;) {  // what the others came to want left nothing for it
+    if (plan.answer.grants[plan.pairs[p].host]) continue;
+    part(plan, plan.pairs[p]);
+    plan.pairs.erase(plan.pairs.begin() + static_cast<std::ptrdiff_t>(p));
+  }
+  for (const JobPair& pair : plan.pairs) {
+    plan.answer.grants[pair.host] = RankGrant{pair.type, pair.gpus, pair.speed, 0};
     plan.answer.grants[pair.guest].reset();
   }
 }

@@ -30,6 +30,18 @@ void add_starling(PolicyRegistry& registry) {
                       "what is done with jobs that allow it: their size is changed; they are "
                       "stopped for others, at the size that they ask for; they are only placed"));
     options.shares = reader.choice("share", {"yes", "no"}, "no: one job per GPU") == "yes";
+    options.keeps =
+        reader.choice(
+            "keep", {"yes", "no"},
+            "yes: two jobs go on to share GPUs until parting is worth more than it costs; "
+            "no: pairs are made anew at every round") == "yes";
+    options.restart_s =
+        reader.number("restart", 25, 0, 86'400,
+                      "seconds that a change of size or place costs a job that does not say it "
+                      "itself");
+    options.move_horizon_s =
+        reader.number("horizon", 600, 1, 1e6,
+                      "seconds in which what moves to share GPUs must earn what the move costs");
     options.believes =
         reader.choice("knows", {"forecasts", "exact"},
                       "how long jobs are taken to be: what others of the same user, queue and gang "

@@ -183,11 +183,50 @@ TEST_CASE("a new life leaves pairs as they are, and says why they are") {
   CHECK(say == 2 * before);
 }
 
+TEST_CASE("two who share GPUs part once there are enough for both, and not before") {
+  StarlingRig rig("knows=exact", 0.8);
+  for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(1, 20'000 + 1000 * i));
+  rig.round();
+  for (int i = 0; i < 3; ++i) rig.round(120s);
+  const auto pairs = [&] {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < rig.jobs.size(); ++i) {
+      for (std::size_t j = 0; j < i; ++j) count += rig.shares(i, j) ? 1 : 0;
+    }
+    return count;
+  };
+  REQUIRE(pairs() == 8);
+  std::vector<Placement> before;
+  for (const JobView& job : rig.jobs) before.push_back(job.placement);
+  // Others become the shortest, whom a new division would give GPUs of their own.
+  for (std::size_t i = 0; i < 16; ++i)
+    rig.specs[i].duration = from_seconds(50'000 - 2000.0 * static_cast<double>(i));
+  for (int i = 0; i < 3; ++i) rig.pass(60s), rig.round(60s);
+  for (std::size_t i = 0; i < 16; ++i) CHECK(rig.jobs[i].placement == before[i]);
+  for (int i = 0; i < 8; ++i) rig.end(0);
+  for (int i = 0; i < 4; ++i) rig.round(120s);
+  CHECK(pairs() == 0);
+  for (const JobView& job : rig.jobs) CHECK(job.placement.size() == 1);
+}
+
+TEST_CASE("a gang that is worth more than those who share its GPUs has them") {
+  StarlingRig rig("knows=exact", 0.8);
+  for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(1, 1e6));
+  rig.round();
+  for (int i = 0; i < 3; ++i) rig.round(120s);
+  REQUIRE(rig.jobs[15].placement.size() == 1);
+  rig.submit(rigid_spec(8, 300));
+  for (int i = 0; i < 3; ++i) rig.round(120s);
+  CHECK(rig.jobs[16].placement.size() == 8);
+}
+
 TEST_CASE("in random worlds in which sharing pays nothing is decided that may not be") {
   const PolicyRegistry registry = make_policy_registry();
   double shared = 0, alone = 0;
-  for (const std::string text : {"starling", "starling:may=order", "starling:may=place",
-                                 "starling:knows=exact", "starling:share=no"}) {
+  std::uint32_t kept = 0, anew = 0;  // starts
+  for (const std::string text :
+       {"starling", "starling:keep=no", "starling:may=order", "starling:may=place",
+        "starling:knows=exact", "starling:share=no"}) {
     CAPTURE(text);
     Rng rng(2025);
     for (std::uint64_t seed = 1; seed <= 4; ++seed) {
@@ -205,6 +244,8 @@ TEST_CASE("in random worlds in which sharing pays nothing is decided that may no
         for (const TestWorld::Job& job : world.jobs) {
           CHECK(job.finished != kNever);
           if (!job.spec.elastic() || text == "starling:may=place") CHECK(job.starts == 1);
+          if (text == "starling") kept += job.starts;
+          if (text == "starling:keep=no") anew += job.starts;
         }
         if (text == "starling") shared += world.mean_jct_s();
         if (text == "starling:share=no") alone += world.mean_jct_s();
@@ -212,6 +253,7 @@ TEST_CASE("in random worlds in which sharing pays nothing is decided that may no
     }
   }
   CHECK(shared < alone);
+  CHECK(kept < anew);
 }
 
 }  // namespace
