@@ -33,14 +33,13 @@ struct RankOptions {
   Duration round = std::chrono::seconds(120);
   bool believes = false;        ///< users' estimates; else forecasts alone
   double restart_s = 25;        ///< that a change costs a job that does not say it itself
+  double charge = 1;            ///< a change counts so many times what it costs
   double type_power = 0.6;      ///< type_costs()
   double patience_s = 172'800;  ///< after so long without GPUs no other passes a job any more
   MayDo may = MayDo::resize;
   std::optional<double> route_power = {};  ///< PriceRouting's
   bool shares = false;  ///< two jobs on the same GPUs, where that pays (choose_pairs())
   bool keeps = true;    ///< those who share GPUs are one in the next division
-  /// What a job that moves loses by it is counted over so long at most.
-  double move_horizon_s = 600;
 };
 
 /// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
@@ -136,6 +135,7 @@ class RankPolicy final : public Policy {
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
   void add(Plan& plan, Member member) const;
   void add_grower(Plan& plan, Member member) const;
+  [[nodiscard]] static double saved_s(const Member& member, double pace);
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
   [[nodiscard]] bool shares(const View& view) const;
@@ -148,8 +148,8 @@ class RankPolicy final : public Policy {
   void part_pairs(Plan& plan);
   void pair_up(Plan& plan);
   [[nodiscard]] std::vector<PairJob> pair_jobs(const Plan& plan) const;
-  [[nodiscard]] double moved(const Member& member) const;
-  [[nodiscard]] PairJob pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) const;
+  [[nodiscard]] static double moved(const Member& member);
+  [[nodiscard]] static PairJob pair_job(const Plan& plan, std::size_t i, double worth_of_gpus);
   bool fix(Plan& plan, const std::vector<JobPair>& pairs, const std::vector<PairJob>& jobs,
            std::vector<std::uint32_t>& kept) const;
   [[nodiscard]] std::optional<Placement> place_of_pair(const Plan& plan, std::size_t host);

@@ -172,8 +172,7 @@ void RankPolicy::move_stayers(const View& view, const Plan& plan,
     const Member& member = plan.members[i];
     const JobView& job = *member.job;
     const auto saves = [&](double pace) {
-      const double saved = member.left_s / member.known->pace - member.left_s / pace;
-      return saved > kWorthMoving * member.restart_s;
+      return saved_s(member, pace) > kWorthMoving * member.restart_s;
     };
     if (member.now.gpus == 0 || member.partner || !saves(member.now.speed)) continue;
     places_.give_back(job.spec, job.placement);

@@ -46,13 +46,18 @@ RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job, b
   Known& known = *member.known;
   if (!as_planned || known.left_s <= 0) known.left_s = lengths_.left_s(job, view.now);
   member.left_s = known.left_s;
-  member.restart_s = restart_cost_s(*job.spec, options_.restart_s);
+  member.restart_s = options_.charge * restart_cost_s(*job.spec, options_.restart_s);
   if (job.placement.empty()) return member;
   member.type = view.topology.type_of(job.placement.front()).value;
   member.now.gpus = static_cast<std::uint32_t>(job.placement.size());
   member.now.speed = member.known->speeds->of(member.type, member.now.gpus);
   if (member.now.speed <= 0) member.now.speed = std::max(member.known->pace, 1e-9);
   return member;
+}
+
+/// What is left of it would be done so much sooner at that pace than where it is.
+double RankPolicy::saved_s(const Member& member, double pace) {
+  return member.left_s / member.known->pace - member.left_s / pace;
 }
 
 /// The sizes of a job that runs: what it has for what it is, all others less by a restart.
@@ -177,12 +182,13 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
 void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
   const bool room = view.gpus.free_count() > 0;
   if (!room && !shares(view)) return;
-  // Who found no place before finds none while all else is as it was.
+  // Who found no place before finds none while all else is as it was, but may hold what others want.
   const bool all = room || std::exchange(changed_, false);
   Plan plan;
   for (const JobView& job : view.waiting) {
     const Known& known = known_.at(job.spec->id);
-    if ((!all && known.planned) || job.blocked || round.contains(job.spec->id) ||
+    const bool again = known.planned && known.without_gpus_s < options_.patience_s;
+    if ((!all && again) || job.blocked || round.contains(job.spec->id) ||
         known.speeds->needs_types || known.speeds->never())
       continue;
     add(plan, member_of(view, job));
@@ -216,7 +222,11 @@ void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
     if (plan.answer.grants[i]->gpus == plan.members[i].now.gpus) continue;
     places_.give_back(job.spec, job.placement);
     auto found = place_of(plan, i);
-    const bool moves = found && *found != job.placement && fits_now(view.gpus, *found, job);
+    // A place for fewer that is cheaper is none that it runs faster on.
+    const Member& member = plan.members[i];
+    const bool moves =
+        found && *found != job.placement && fits_now(view.gpus, *found, job) &&
+        saved_s(member, places_.pace(*job.spec, *found)) > kWorthIt * member.restart_s;
     places_.take(job.spec, moves ? *found : job.placement, job.allocation);
     if (moves) out.emplace_back(Resize{job.spec->id, *std::move(found)});
   }

@@ -12,6 +12,8 @@ namespace {
 /// How often pairs are looked for: each time with the GPUs at what they are worth once those that
 /// the last ones set free are given out.
 constexpr int kSearches = 3;
+/// What a change of place is counted over at most, as a change of size.
+constexpr double kMoveHorizonS = 600;
 
 bool has_room(const Occupancy& gpus, const Placement& placement, Demand each) {
   return gpus.has_means(placement, each) &&
@@ -60,13 +62,13 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan,
 }
 
 /// Part of its speed that a job keeps which moves and keeps its size.
-double RankPolicy::moved(const Member& member) const {
+double RankPolicy::moved(const Member& member) {
   const double c = member.restart_s;
-  const double within = std::min(options_.move_horizon_s, member.left_s / member.now.speed + c);
+  const double within = std::min(kMoveHorizonS, member.left_s / member.now.speed + c);
   return within > c ? 1 - c / within : 0;
 }
 
-PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) const {
+PairJob RankPolicy::pair_job(const Plan& plan, std::size_t i, double worth_of_gpus) {
   const Member& member = plan.members[i];
   PairJob job;
   job.kind = member.known->kind;

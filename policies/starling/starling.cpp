@@ -35,13 +35,9 @@ void add_starling(PolicyRegistry& registry) {
             "keep", {"yes", "no"},
             "yes: two jobs go on to share GPUs until parting is worth more than it costs; "
             "no: pairs are made anew at every round") == "yes";
-    options.restart_s =
-        reader.number("restart", 25, 0, 86'400,
-                      "seconds that a change of size or place costs a job that does not say it "
-                      "itself");
-    options.move_horizon_s =
-        reader.number("horizon", 600, 1, 1e6,
-                      "seconds in which what moves to share GPUs must earn what the move costs");
+    options.charge = reader.number(
+        "charge", 4, 0, 1000,
+        "a change of size or place counts so many times what it costs, as it sets off others");
     options.believes =
         reader.choice("knows", {"forecasts", "exact"},
                       "how long jobs are taken to be: what others of the same user, queue and gang "
