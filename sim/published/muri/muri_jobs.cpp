@@ -36,13 +36,15 @@ double overhead_of(std::string_view model, std::uint32_t gpus) {
 
 Result<std::vector<MuriJob>> read_muri_jobs(const std::filesystem::path& file, bool at_once) {
   const auto table = DataTable::read(
-      file, {"num_gpu", "submit_time", "iterations", "model_name", "iteration_time"});
+      file, {"num_gpu", "submit_time", "iterations", "model_name", "duration", "iteration_time",
+             "resource_time_0", "resource_time_1", "resource_time_2"});
   if (!table) return table.error();
   std::vector<MuriJob> jobs;
   for (std::size_t row = 0; row < table.value().size(); ++row) {
-    std::array<double, 4> numbers{};
+    std::array<double, 8> numbers{};
     std::size_t at = 0;
-    for (const char* column : {"num_gpu", "submit_time", "iterations", "iteration_time"}) {
+    for (const char* column : {"num_gpu", "submit_time", "iterations", "iteration_time", "duration",
+                               "resource_time_0", "resource_time_1", "resource_time_2"}) {
       const auto number = table.value().number(row, column);
       if (!number) return number.error();
       numbers[at++] = number.value();
@@ -53,6 +55,8 @@ Result<std::vector<MuriJob>> read_muri_jobs(const std::filesystem::path& file, b
     job.iterations_left = numbers[2];
     job.iteration_s = numbers[3] * kIterationOverhead / 1000;
     job.overhead_s = overhead_of(table.value().text(row, "model_name"), job.gpus);
+    job.duration_s = numbers[4] / 1000;
+    for (std::size_t i = 0; i < job.stages_s.size(); ++i) job.stages_s[i] = numbers[5 + i] / 1000;
     jobs.push_back(job);
   }
   std::stable_sort(jobs.begin(), jobs.end(),

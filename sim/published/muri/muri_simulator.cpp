@@ -20,7 +20,7 @@ NextEnd find_next_end(double now_s, const std::vector<MuriJob*>& jobs) {
   NextEnd next;
   for (MuriJob* job : jobs) {
     if (!job->runs) continue;
-    const double end_s = now_s + job->left_s();
+    const double end_s = now_s + job->iterations_left * job->shared_iteration_s;
     if (end_s > next.at_s) continue;
     if (end_s < next.at_s) next = {end_s, {}};
     next.jobs.push_back(job);
@@ -31,8 +31,8 @@ NextEnd find_next_end(double now_s, const std::vector<MuriJob*>& jobs) {
 void count_progress(double now_s, const std::vector<MuriJob*>& jobs) {
   for (MuriJob* job : jobs) {
     if (job->runs) {
-      const double worked_s = std::max(now_s - job->seen_s - job->overhead_s, 0.0);
-      job->iterations_left -= worked_s / job->iteration_s;
+      const double worked_s = std::max(now_s - job->seen_s - job->shared_overhead_s, 0.0);
+      job->iterations_left -= worked_s / job->shared_iteration_s;
       job->executed_s = job->executed_s + now_s - job->seen_s;
     }
     job->seen_s = now_s;
@@ -59,18 +59,20 @@ MuriFigures figures_of(std::span<const MuriJob> jobs) {
 }  // namespace
 
 MuriFigures run_muri(std::vector<MuriJob> jobs, MuriPolicy& policy) {
+  for (MuriJob& job : jobs) job.has_gpus_alone();
   std::vector<MuriJob*> here;
   std::size_t arrived = 0;
   NextEnd end;
   std::optional<double> change;
   while (arrived < jobs.size() || !here.empty()) {
     const double comes_s = arrived < jobs.size() ? jobs[arrived].submit_s : kNever;
-    double now_s = std::min(comes_s, end.at_s);
+    const bool together = policy.together(end.at_s, comes_s);
+    double now_s = together ? comes_s : std::min(comes_s, end.at_s);
     if (now_s == kNever) break;  // none fits: the rest does not end
     if (change && *change < now_s) {
       now_s = *change;
     } else {
-      if (end.at_s <= comes_s) {
+      if (together || end.at_s < comes_s) {
         for (MuriJob* job : end.jobs) {
           job->end_s = now_s;
           std::erase(here, job);
