@@ -15,8 +15,13 @@ PlannedWork work_of(const DeadlineJob& job) { return {job.sizes, job.left, job.d
 
 class Dividing {
  public:
-  Dividing(const std::vector<DeadlineJob>& jobs, double gpus, double slot_s)
-      : jobs_(jobs), slot_s_(slot_s), all_(gpus), calendar_(gpus, slot_s), shares_(jobs.size()) {
+  Dividing(const std::vector<DeadlineJob>& jobs, double gpus, double slot_s, Unpromised unpromised)
+      : jobs_(jobs),
+        slot_s_(slot_s),
+        all_(gpus),
+        unpromised_(unpromised),
+        calendar_(gpus, slot_s),
+        shares_(jobs.size()) {
     plans_.resize(jobs.size());
   }
 
@@ -100,16 +105,30 @@ class Dividing {
     return all_ - taken;
   }
 
+  /// Who has no GPU yet, in the order in which they start.
+  [[nodiscard]] std::vector<std::size_t> starting() const {
+    std::vector<std::size_t> order, others;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (shares_[i].size || jobs_[i].sizes.empty()) continue;
+      (shares_[i].admitted ? order : others).push_back(i);
+    }
+    if (unpromised_ == Unpromised::least_left) {
+      const auto key = [&](std::size_t i) {
+        return std::pair(-std::int64_t{jobs_[i].priority}, gpu_time(i, 0, std::nullopt));
+      };
+      std::ranges::stable_sort(others, {}, key);
+    }
+    order.insert(order.end(), others.begin(), others.end());
+    return order;
+  }
+
   void start() {
     double free = left();
-    for (const bool admitted : {true, false}) {
-      for (std::size_t i = 0; i < jobs_.size(); ++i) {
-        if (shares_[i].size || shares_[i].admitted != admitted || jobs_[i].sizes.empty()) continue;
-        const double least = jobs_[i].sizes.front().gpus;
-        if (least > free + kRoomSlack) continue;
-        free -= least;
-        give(i, 0, planned_with(i, 0));
-      }
+    for (const std::size_t i : starting()) {
+      const double least = jobs_[i].sizes.front().gpus;
+      if (least > free + kRoomSlack) continue;
+      free -= least;
+      give(i, 0, planned_with(i, 0));
     }
   }
 
@@ -174,6 +193,7 @@ class Dividing {
 
   const std::vector<DeadlineJob>& jobs_;
   double slot_s_, all_;
+  Unpromised unpromised_;
   GpuCalendar calendar_;
   std::vector<DeadlineShare> shares_;
   Plans plans_;
@@ -182,8 +202,8 @@ class Dividing {
 }  // namespace
 
 std::vector<DeadlineShare> divide_by_deadlines(const std::vector<DeadlineJob>& jobs, double gpus,
-                                               double slot_s) {
-  return Dividing(jobs, gpus, slot_s).run();
+                                               double slot_s, Unpromised unpromised) {
+  return Dividing(jobs, gpus, slot_s, unpromised).run();
 }
 
 }  // namespace starling

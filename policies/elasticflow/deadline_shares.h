@@ -10,9 +10,16 @@
 
 namespace starling {
 
+/// Who of those without a promise has first what the others leave.
+enum class Unpromised : std::uint8_t {
+  by_deadline,  ///< in the order of the jobs
+  least_left    ///< in each priority who needs the least GPU time on its smallest size
+};
+
 /// A job among which GPUs are divided, the most urgent priority and then the earliest deadline first.
 struct DeadlineJob {
   std::vector<PlannedSize> sizes;  ///< by GPUs, ascending
+  std::int32_t priority = 0;       ///< the order of the jobs is by it first
   double left = 0;                 ///< work, above 0
   /// From now on. Without one it has what those with deadlines leave.
   double due_s = std::numeric_limits<double>::infinity();
@@ -36,10 +43,11 @@ struct DeadlineShare {
 /// share for longer is now enough for one and stands in the way of another, their shares are no
 /// smaller than they were; as every job has had these at least, that works. One that cannot be done
 /// in time all the same is admitted no longer. Allocation: the admitted get these shares; one
-/// without a GPU then starts on its smallest size, the admitted first and then in the order of
-/// `jobs`; what is left goes, size by size, to whose GPU time to its end grows least per further
-/// GPU, with these GPUs for this slot.
+/// without a GPU then starts on its smallest size, the admitted first, in the order of `jobs`,
+/// then the others; what is left goes, size by size, to whose GPU time to its end grows least per
+/// further GPU, with these GPUs for this slot.
 [[nodiscard]] std::vector<DeadlineShare> divide_by_deadlines(const std::vector<DeadlineJob>& jobs,
-                                                             double gpus, double slot_s);
+                                                             double gpus, double slot_s,
+                                                             Unpromised unpromised);
 
 }  // namespace starling

@@ -92,18 +92,18 @@ TEST_CASE("who asks is admitted only if nobody's deadline is missed for it") {
   std::vector<DeadlineJob> jobs = {due(400, 100), due(500, 110)};
   jobs[0].asks = 1;
   jobs[1].admitted = true;
-  auto given = divide_by_deadlines(jobs, 8, 25);
+  auto given = divide_by_deadlines(jobs, 8, 25, Unpromised::by_deadline);
   CHECK(given[1].admitted);
   CHECK(!given[0].admitted);
   jobs[0].left = 300;
-  given = divide_by_deadlines(jobs, 8, 25);
+  given = divide_by_deadlines(jobs, 8, 25, Unpromised::by_deadline);
   CHECK(given[0].admitted);
   CHECK(given[0].least == 2U);  // 4 GPUs for 75 s
   // Together they want more than there is: who asked first is in.
   jobs = {due(600, 100), due(600, 100)};
   jobs[0].asks = 2;
   jobs[1].asks = 1;
-  given = divide_by_deadlines(jobs, 8, 25);
+  given = divide_by_deadlines(jobs, 8, 25, Unpromised::by_deadline);
   CHECK(!given[0].admitted);
   CHECK(given[1].admitted);
 }
@@ -111,7 +111,7 @@ TEST_CASE("who asks is admitted only if nobody's deadline is missed for it") {
 TEST_CASE("what deadlines leave goes where a further GPU costs least, to others too") {
   // One that scales well and one that hardly does, each due in a long time.
   std::vector<DeadlineJob> jobs = {due(1000, 1e4, 8, 0.2), due(1000, 1e4, 8, 0.95)};
-  auto given = divide_by_deadlines(jobs, 8, 60);
+  auto given = divide_by_deadlines(jobs, 8, 60, Unpromised::by_deadline);
   CHECK(given[0].least == 0U);
   CHECK(given[1].least == 0U);
   CHECK(given[0].size == 2U);  // what is left beside 4, which do not make 8
@@ -119,13 +119,40 @@ TEST_CASE("what deadlines leave goes where a further GPU costs least, to others 
   // Without a deadline it starts on what is left, and grows.
   jobs = {due(700, 101, 8, 1), due(1000, std::numeric_limits<double>::infinity(), 8, 0.9)};
   jobs[1].asks.reset();
-  given = divide_by_deadlines(jobs, 16, 60);
+  given = divide_by_deadlines(jobs, 16, 60, Unpromised::by_deadline);
   CHECK(given[0].admitted);
   CHECK(given[0].size == 3U);
   CHECK(given[1].size == 3U);
-  given = divide_by_deadlines(jobs, 8, 60);
+  given = divide_by_deadlines(jobs, 8, 60, Unpromised::by_deadline);
   CHECK(given[0].size == 3U);
   CHECK(!given[1].size.has_value());
+}
+
+TEST_CASE("what those with a promise leave goes by deadline, or to whoever needs the least") {
+  // None can be in time; the second needs less.
+  std::vector<DeadlineJob> jobs = {due(500, 1, 1), due(300, 2, 1)};
+  const auto starts = [&](double gpus, Unpromised others) {
+    std::vector<std::size_t> all;
+    const auto given = divide_by_deadlines(jobs, gpus, 60, others);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      CHECK(!given[i].admitted);
+      if (given[i].size) all.push_back(i);
+    }
+    return all;
+  };
+  using Jobs = std::vector<std::size_t>;
+  CHECK(starts(1, Unpromised::by_deadline) == Jobs{0});
+  CHECK(starts(1, Unpromised::least_left) == Jobs{1});
+  CHECK(starts(2, Unpromised::least_left) == Jobs{0, 1});
+  // GPU time counts: 200 s on two GPUs are more than 300 s on one.
+  jobs[0] = due(200, 1, 1);
+  jobs[0].sizes = {{2, 1}};
+  CHECK(starts(2, Unpromised::by_deadline) == Jobs{0});
+  CHECK(starts(2, Unpromised::least_left) == Jobs{1});
+  // A more urgent one goes first, however long it takes.
+  jobs.insert(jobs.begin(), due(900, 4, 1));
+  jobs.front().priority = 1;
+  CHECK(starts(1, Unpromised::least_left) == Jobs{0});
 }
 
 TEST_CASE("whoever is admitted is done in time, slot after slot, whoever comes") {
@@ -142,7 +169,8 @@ TEST_CASE("whoever is admitted is done in time, slot after slot, whoever comes")
         jobs.push_back(due(work, work / (1 + rng.below(4)) + 40, 8, 0.6 + rng.uniform() * 0.4));
       }
       std::ranges::stable_sort(jobs, {}, &DeadlineJob::due_s);
-      const auto given = divide_by_deadlines(jobs, kGpus, kSlot);
+      const auto others = seed % 2 == 0 ? Unpromised::by_deadline : Unpromised::least_left;
+      const auto given = divide_by_deadlines(jobs, kGpus, kSlot, others);
       double taken = 0;
       std::vector<DeadlineJob> next;
       for (std::size_t i = 0; i < jobs.size(); ++i) {

@@ -42,6 +42,7 @@ class ElasticFlow final : public Division {
  public:
   struct Options {
     double deadline = 0, restart_s = 0, slot_s = 0;
+    Unpromised unpromised = Unpromised::by_deadline;
   };
   explicit ElasticFlow(const Options& options) : options_(options) {}
 
@@ -78,7 +79,7 @@ class ElasticFlow final : public Division {
     set_limits(planned);
     std::vector<DeadlineJob> jobs;
     for (const Planned& one : planned) jobs.push_back(one.job);
-    const auto given = divide_by_deadlines(jobs, gpus, options_.slot_s);
+    const auto given = divide_by_deadlines(jobs, gpus, options_.slot_s, options_.unpromised);
     for (std::size_t i = 0; i < planned.size(); ++i) {
       take(all, planned[i], given[i], left);
       if (plans) note(planned[i], given[i]);
@@ -156,6 +157,7 @@ class ElasticFlow final : public Division {
       out.job.sizes.push_back({static_cast<double>(n) * spec.gpus_per_worker, speed});
     }
     out.job.left = share.left_s;
+    out.job.priority = spec.priority;
     if (!plans || spec.duration <= Duration{0}) return out;
     const Fate fate = notes_[spec.id].fate;
     out.job.due_s = options_.deadline * seconds(spec.duration) -
@@ -233,6 +235,12 @@ void add_elasticflow(PolicyRegistry& registry) {
     options.restart_s =
         reader.number("restart", 60, 0, 86'400,
                       "seconds that a change of size costs a job that does not say it itself");
+    options.unpromised =
+        reader.choice("others", {"deadline", "least-left"},
+                      "who has first what jobs with a promise leave: whose deadline is first, or "
+                      "who needs the least GPU time on its smallest size") == "least-left"
+            ? Unpromised::least_left
+            : Unpromised::by_deadline;
     return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(
         kElasticFlowFacts, elastic, std::make_unique<ElasticFlow>(options)));
   });
