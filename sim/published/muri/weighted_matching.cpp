@@ -261,11 +261,11 @@ double BlossomSearch::dual_step() {
 
 /// False where a dual would fall below 0: no pair more is worth it.
 bool BlossomSearch::shift_duals(double by) {
-  constexpr double kSame = 1e-5;
+  constexpr double kRounding = 1e-5;
   for (std::size_t u = 1; u <= n_; ++u) {
     const Label label = label_[top_[u]];
     if (label == Label::outer) {
-      if (dual_[u] - by <= kSame * std::max(std::abs(dual_[u]), std::abs(by))) return false;
+      if (dual_[u] - by <= kRounding * std::max(std::abs(dual_[u]), std::abs(by))) return false;
       dual_[u] -= by;
     } else if (label == Label::inner) {
       dual_[u] += by;
