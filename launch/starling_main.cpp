@@ -37,47 +37,15 @@ int main(int argc, char** argv) {
   CommandLine line("starling", "Cooperating schedulers for deep-learning clusters.",
                    STARLING_VERSION);
   const Command root = line.root();
-  add_sim(root);
-  add_run(root);
-  add_up(root);
-  add_down(root);
-  add_restart(root);
-  add_configure(root);
-  add_submit(root);
-  add_jobs(root);
-  add_history(root);
-  add_cancel(root);
-  add_hold(root);
-  add_release(root);
-  add_requeue(root);
-  add_slurm(root);
-  add_explain(root);
-  add_logs(root);
-  add_top(root);
-  add_drain(root);
-  add_members(root);
-  add_gateway(root);
-  add_backup(root);
-  add_restore(root);
-  add_accept_loss(root);
-  add_topology(root);
-  add_workload(root);
-  add_policies(root);
-  add_keys(root);
-  add_agent(root);
-  add_executor(root);
-  add_node(root);
-  add_bench(root);
-  add_chaos(root);
-  add_pack(root);
-  add_reproduce(root);
-  add_experiment(root);
-  add_report(root);
-  add_view(root);
-  add_fit(root);
-  add_train(root);
-  add_interference(root);
-  add_profile(root);
+  for (const auto add :
+       {add_sim,      add_run,      add_up,      add_down,         add_restart,     add_configure,
+        add_submit,   add_jobs,     add_history, add_cancel,       add_hold,        add_release,
+        add_requeue,  add_slurm,    add_explain, add_logs,         add_top,         add_drain,
+        add_members,  add_gateway,  add_backup,  add_restore,      add_accept_loss, add_topology,
+        add_workload, add_policies, add_keys,    add_agent,        add_executor,    add_node,
+        add_bench,    add_chaos,    add_pack,    add_reproduce,    add_experiment,  add_report,
+        add_view,     add_fit,      add_train,   add_interference, add_profile})
+    add(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");
   struct Shell {

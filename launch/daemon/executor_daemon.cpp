@@ -72,6 +72,17 @@ Result<PartitionState> open_journal(const DaemonParts& parts) {
   return state;
 }
 
+/// On request: jobs go on, where they are kept, or end.
+int stopped(const std::filesystem::path& parts) {
+  if (jobs_are_kept()) {
+    log_info("stopped on request; jobs go on");
+    return kDone;
+  }
+  if (!end_parts(parts, kEndGrace)) log_error("some jobs do not die; their guardians stay");
+  log_info("stopped on request");
+  return kDone;
+}
+
 }  // namespace
 
 int run_executor(const std::filesystem::path& config, const std::string& launcher,
@@ -147,13 +158,7 @@ int run_executor(const std::filesystem::path& config, const std::string& launche
     log_error("stopping: " + ended.error().message);
     return ended.error().code == Errc::invalid ? kBadInput : kDiskFailed;
   }
-  if (jobs_are_kept()) {
-    log_info("stopped on request; jobs go on");
-    return kDone;
-  }
-  if (!end_parts(left, kEndGrace)) log_error("some jobs do not die; their guardians stay");
-  log_info("stopped on request");
-  return kDone;
+  return stopped(left);
 }
 
 }  // namespace starling

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 $('subtitle').textContent = `${data.policy} on ${data.cluster}: ${count(jobs.length)} jobs${data.workload === '' ? '' : ` of ${data.workload}`} on ${manyGpus(gpuCount)} in ` +
   `${count(servers.length)} servers, ${count(data.agents)} agent${data.agents === 1 ? '' : 's'}, seed ${data.seed}; ${time(end)}`;
 

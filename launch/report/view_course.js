@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The run: what happened in order, and what there is at a time.
 const jobs = data.jobs.map(([name, model, submit, end, state, gpus, home, forwards, alone], i) =>
   ({i, name, model, submit, end, state, gpus, home, forwards, alone, shares: [], attempts: []}));

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data centre and the line of time, drawn on canvases.
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const cssOf = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "policies/parts/job_table.h"
+#include "policies/parts/job_memo.h"
 #include "scheduling/memory_bytes.h"
 #include "scheduling/policy.h"
 
@@ -53,7 +53,7 @@ class ElasticProgress {
   static void anchor(Known& known, const JobView& job, Instant now);
 
   static constexpr std::size_t kMostJobs = 8192;
-  JobTable<JobId, Known> known_;
+  JobMemo<JobId, Known> known_;
   /// By the first of their GPUs; of one call.
   std::vector<std::pair<const JobView*, const JobView*>> on_;
   std::uint64_t version_ = 0;

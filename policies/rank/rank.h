@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "policies/partitions/price_routing.h"
-#include "policies/parts/job_table.h"
+#include "policies/parts/job_memo.h"
 #include "policies/queues/rounds.h"
 #include "policies/rank/job_pairs.h"
 #include "policies/rank/pair_rates.h"
@@ -185,7 +185,7 @@ class RankPolicy final : public Policy {
   RankReasons reasons_;
   PairRates rates_;
   std::vector<double> costs_;  // type_costs()
-  JobTable<JobId, Known> known_;
+  JobMemo<JobId, Known> known_;
   std::vector<const JobView*> on_;  // by GPU of the partition; of one call
   bool changed_ = false;            // since the last plan somebody got other GPUs, or went
   bool held_ = false;  // in this round a gang over several types waits for what comes free

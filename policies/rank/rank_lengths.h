@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "policies/elastic/elastic_progress.h"
-#include "policies/parts/job_table.h"
+#include "policies/parts/job_memo.h"
 #include "policies/placement/forecast.h"
 #include "scheduling/policy.h"
 
@@ -42,7 +42,7 @@ class RankLengths {
   bool believes_;
   ElasticProgress progress_;
   Forecast forecast_{true};
-  JobTable<std::uint64_t, Seen> seen_;  // by order
+  JobMemo<std::uint64_t, Seen> seen_;  // by order
 };
 
 }  // namespace starling

@@ -14,11 +14,11 @@ namespace starling {
 /// change little between calls, so each is found where the last call had it, and newcomers alone are
 /// looked up. Keys come out in their order.
 template <class Key, class Value>
-class JobTable {
+class JobMemo {
  public:
-  JobTable() = default;
-  JobTable(JobTable&&) = default;
-  JobTable& operator=(JobTable&&) = default;
+  JobMemo() = default;
+  JobMemo(JobMemo&&) = default;
+  JobMemo& operator=(JobMemo&&) = default;
   struct Look {
     Value& value;
     bool fresh;  ///< it was not known
@@ -70,7 +70,7 @@ class JobTable {
   }
   /// Of a job that was known before any call.
   Value& add(const Key& key) { return known_[key].value; }
-  void clear() { *this = JobTable(); }
+  void clear() { *this = JobMemo(); }
   /// f(key, value) of all.
   template <class F>
   void each(F f) const {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/parts/job_table.h"
+#include "policies/parts/job_memo.h"
 
 #include <doctest/doctest.h>
 
@@ -10,7 +10,7 @@ namespace {
 
 TEST_CASE("a table of jobs remembers those that each call shows, and tells who has gone") {
   Rng rng(3);
-  JobTable<int, int> table;
+  JobMemo<int, int> table;
   std::map<int, int> expected;
   table.add(-1) = 7;  // known before any call, and never shown
   expected[-1] = 7;
