@@ -68,8 +68,8 @@ void EtcdAuthority::Worker::run() {
   }
 }
 
-EtcdAuthority::EtcdAuthority(EtcdAddress flock, EtcdAuthorityOptions options)
-    : worker_(std::make_unique<Worker>(std::move(flock), std::move(options))) {}
+EtcdAuthority::EtcdAuthority(EtcdAddress flock, const EtcdAuthorityOptions& options)
+    : worker_(std::make_unique<Worker>(std::move(flock), options)) {}
 EtcdAuthority::~EtcdAuthority() = default;
 
 void EtcdAuthority::acquire(PartitionId partition, Epoch expect, AgentId me) {

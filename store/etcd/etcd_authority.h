@@ -23,7 +23,7 @@ struct EtcdAuthorityOptions {
 /// waits for the call under way and for a release(), at most EtcdOptions::call each.
 class EtcdAuthority final : public EpochAuthority {
  public:
-  explicit EtcdAuthority(EtcdAddress flock, EtcdAuthorityOptions options = {});
+  explicit EtcdAuthority(EtcdAddress flock, const EtcdAuthorityOptions& options = {});
   ~EtcdAuthority() override;
 
   void acquire(PartitionId partition, Epoch expect, AgentId me) override;
