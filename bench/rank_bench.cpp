@@ -23,6 +23,7 @@
 #include "interference/models.h"
 #include "policies/programs/integer.h"
 #include "policies/rank/rank.h"
+#include "workload/catalogue.h"
 
 namespace starling {
 namespace {
@@ -39,22 +40,32 @@ JobSpec random_job(Rng& rng) {
   return job;
 }
 
+/// Of one of the models of which pairs on a GPU were measured.
+JobSpec job_that_shares(Rng& rng) {
+  JobSpec job = random_job(rng);
+  const auto models = gavel_models();
+  job.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
+  return job;
+}
+
 struct RankRig : PolicyRig {
   RankRig(std::uint32_t of_gpus, bool shares)
       : PolicyRig(three_types(of_gpus),
                   std::make_unique<RankPolicy>(RankOptions{.believes = true, .shares = shares}),
                   {0, of_gpus / 8}, shares ? 2 : 1),
+        make(shares ? job_that_shares : random_job),
         model(make_analytic_speed(topology)) {
     speed = model.get();
   }
-  void fill(std::size_t count, Rng& rng) {
-    while (jobs.size() < count) submit(random_job(rng));
+  void fill(std::size_t count, Rng& draws) {
+    while (jobs.size() < count) submit(make(draws));
     round(Duration{0});
     for (int warm = 0; warm < 3; ++warm) {
       pass(std::chrono::seconds(120));
       settle(TriggerKind::round);
     }
   }
+  JobSpec (*make)(Rng&);
   std::unique_ptr<SpeedModel> model;
 };
 
@@ -66,11 +77,11 @@ void plan(benchmark::State& state) {
   double longest = 0, event = 0;
   for (auto _ : state) {
     state.PauseTiming();
-    change_jobs(rig, std::max<std::size_t>(jobs / 100, 1), rng, random_job);
+    change_jobs(rig, std::max<std::size_t>(jobs / 100, 1), rng, rig.make);
     rig.pass(std::chrono::seconds(120));
     timed_decision(rig, TriggerKind::round, longest, &state);
     rig.settle(TriggerKind::departure);
-    change_jobs(rig, 1, rng, random_job);
+    change_jobs(rig, 1, rng, rig.make);
     rig.pass(std::chrono::seconds(1));
     timed_decision(rig, TriggerKind::arrival, event);
     state.ResumeTiming();
@@ -101,7 +112,7 @@ void event(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();
     if (comes) {
-      rig.submit(random_job(rng));
+      rig.submit(rig.make(rng));
     } else {
       rig.end(rng.below(static_cast<std::uint32_t>(rig.jobs.size())));
     }
