@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -37,13 +38,22 @@ bool has_open(const std::string& pid, const struct stat& file) {
   return false;
 }
 
-void kill_who_has_open(const struct stat& file) {
+/// SIGKILL to the processes of `user` that have the file open. The descriptor of each holds its
+/// number until the signal is sent.
+void kill_holders(const struct stat& file, uid_t user) {
   const Folder proc(::opendir("/proc"));
   if (!proc) return;
   while (const dirent* process = ::readdir(proc.get())) {
-    if (std::isdigit(static_cast<unsigned char>(process->d_name[0])) == 0) continue;
-    const auto pid = static_cast<pid_t>(std::atol(process->d_name));
-    if (pid != ::getpid() && has_open(process->d_name, file)) ::kill(pid, SIGKILL);
+    const std::string pid = process->d_name;
+    if (std::isdigit(static_cast<unsigned char>(pid[0])) == 0) continue;
+    if (std::atol(pid.c_str()) == ::getpid() || !has_open(pid, file)) continue;
+    const int held = static_cast<int>(::syscall(SYS_pidfd_open, std::atol(pid.c_str()), 0));
+    if (held < 0) continue;
+    struct stat owner {};
+    if (::fstatat(::dirfd(proc.get()), pid.c_str(), &owner, 0) == 0 && owner.st_uid == user &&
+        has_open(pid, file))
+      ::syscall(SYS_pidfd_send_signal, held, SIGKILL, nullptr, 0);
+    ::close(held);
   }
 }
 
@@ -51,7 +61,7 @@ void kill_who_has_open(const struct stat& file) {
 
 Result<int> lock_life(const std::filesystem::path& folder) {
   const std::filesystem::path file = file_in(folder);
-  // Who inherits it may be another user, and can write nothing with it.
+  // A worker of another user inherits it, and can write nothing with it.
   const int fd = ::open(file.c_str(), O_RDONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (fd >= 0 && ::flock(fd, LOCK_EX | LOCK_NB) == 0) return fd;
   const int error = errno;
@@ -59,12 +69,12 @@ Result<int> lock_life(const std::filesystem::path& folder) {
   return {Errc::io, "cannot lock '" + file.string() + "': " + std::strerror(error)};
 }
 
-bool kill_life_holders(const std::filesystem::path& folder) {
+bool kill_life_holders(const std::filesystem::path& folder, uid_t user) {
   const int fd = ::open(file_in(folder).c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
   if (fd < 0) return errno == ENOENT;
   struct stat file {};
   const bool free = ::flock(fd, LOCK_EX | LOCK_NB) == 0;
-  if (!free && ::fstat(fd, &file) == 0) kill_who_has_open(file);
+  if (!free && ::fstat(fd, &file) == 0) kill_holders(file, user);
   ::close(fd);
   return free;
 }

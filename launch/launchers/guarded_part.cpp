@@ -133,7 +133,7 @@ bool GuardedPart::clear() {
     if (cgroup.populated()) return false;
   }
   if (!plan_.mark.empty() && !kill_marked(plan_.mark)) return false;
-  if (!kill_life_holders(folder_)) return false;
+  if (!kill_life_holders(folder_, plan_.user ? plan_.user->uid : ::geteuid())) return false;
   cgroup.remove();
   return true;
 }
