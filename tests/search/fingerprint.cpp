@@ -148,6 +148,9 @@ struct RecordHash {
     for (const JobId& job : r.jobs) h.add(job);
   }
   void operator()(const JobsCounted& r) const { h.add(r.accepted), h.add(r.finished); }
+  void operator()(const JobStanding& r) const {
+    h.add(r.job), h.add(r.held), h.add(r.met), h.add(std::uint64_t{r.failures});
+  }
   void operator()(const TombstonesDropped& r) const {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
   }
