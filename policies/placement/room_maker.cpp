@@ -114,7 +114,8 @@ std::optional<Placement> RoomMaker::smaller(const RoomCall& call, const JobView&
   const std::uint32_t worker = std::max(asked.gpus_per_worker, 1U);
   const std::uint32_t least = std::max(asked.min_workers, 1U);
   JobSpec fewer = asked;
-  fewer.workers = std::min(asked.workers - 1, call.trial.free_count() / worker);
+  fewer.workers =
+      std::min({asked.workers - 1, asked.max_workers, call.trial.free_count() / worker});
   for (; fewer.workers >= least; --fewer.workers) {
     if (auto place = call.walk.find_place(call.trial.gpus(), fewer)) return place;
   }

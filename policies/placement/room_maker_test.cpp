@@ -105,8 +105,14 @@ TEST_CASE("what a job was promised is kept until those that have it are gone") {
     CHECK(rig.settle(TriggerKind::departure).size() == 1);
     CHECK(rig.gpus_of(3) == 2);
   }
-  SUBCASE("for ten minutes") {
-    rig.end(1);  // as one that is cancelled; the promise goes with it
+  SUBCASE("or ten minutes have passed") {
+    rig.pass(11min);
+    const auto later = rig.decide(TriggerKind::digest);
+    REQUIRE(later.size() == 1);
+    CHECK(std::get<Start>(later[0]).job == JobId{1, 3});
+  }
+  SUBCASE("or the job is cancelled") {
+    rig.end(1);
     rig.settle(TriggerKind::departure);
     CHECK(rig.gpus_of(3) == 2);
   }
@@ -115,6 +121,7 @@ TEST_CASE("what a job was promised is kept until those that have it are gone") {
 TEST_CASE("a promise on a server that is drained is given up") {
   Rig rig("consolidate:may=order", 2);
   rig.submit(job(3));
+  rig.settle(TriggerKind::arrival);
   rig.submit(job(3, 5));
   rig.settle(TriggerKind::arrival);
   rig.submit(job(4, 1));
@@ -266,7 +273,7 @@ TEST_CASE("among jobs of many priorities all run in the end, and some were stopp
       TestWorld world(topology, registry, text, {agents, 3, 0.1, nullptr});
       world.run(trace);
       CHECK_MESSAGE(world.faults.empty(), (world.faults.empty() ? "" : world.faults.front()));
-      CHECK(world.preemptions > 10);
+      CHECK(world.preemptions > 0);
       for (const TestWorld::Job& one : world.jobs) CHECK(one.finished != kNever);
     }
   }
