@@ -48,7 +48,9 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
                         std::max(drain.version, newest)});
 }
 
-/// Every attempt with a GPU in `gpus` ends here as lost, so that its home starts it anew elsewhere.
+/// Every attempt that may still run on a GPU in `gpus` ends here as lost, so that its home starts it
+/// anew elsewhere. One whose processes there have ended well needs them no more: the rest of its
+/// gang goes on to the same end.
 void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
   std::vector<AttemptId> reserved;
   for (const auto& [attempt, hold] : s.owner.ledger.holds()) {
@@ -60,8 +62,13 @@ void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
     s.owner.set_lapse(attempt, kNever);
   }
   if (!reserved.empty()) change(TriggerKind::departure);
+  const auto runs_there = [&](const TaskGroup& group) {
+    const bool over =
+        group.state == TaskGroup::State::exited || group.state == TaskGroup::State::gone;
+    return !over && touches(group.gpus, gpus);
+  };
   for (auto& [attempt, share] : s.owner.shares) {
-    if (touches(s.owner.ledger.find(attempt)->gpus, gpus))
+    if (std::any_of(share.task_groups.begin(), share.task_groups.end(), runs_there))
       fail_share(attempt, share, {0, true, why});
   }
 }

@@ -51,6 +51,31 @@ TEST_CASE("a part that was lost is not forgotten for another one that ends well 
   CHECK(owner.said<Exited>()->exit.lost);
 }
 
+TEST_CASE("GPUs on which a part of a gang has ended well take the others with them no more") {
+  ScriptedOwner owner({.executors = 2});
+  owner.start({GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}});
+  for (const std::uint32_t e : {0U, 1U})
+    owner.hear(executor_node(e), LaunchResult{owner.attempt, true, {}});
+  owner.hear(executor_node(0), Exited{owner.attempt, PartitionId{0}, {0, false, ""}, 1s});
+  owner.hear(executor_node(0), GpuHealth{1, {GpuId{0}, GpuId{1}}});
+  CHECK(owner.said<Exited>() == nullptr);
+  CHECK(owner.ledger().sick() == std::set<GpuId>{GpuId{0}, GpuId{1}});
+  owner.hear(executor_node(1), Exited{owner.attempt, PartitionId{0}, {0, false, ""}, 1s});
+  REQUIRE(owner.said<Exited>() != nullptr);
+  CHECK_FALSE(owner.said<Exited>()->exit.lost);
+}
+
+TEST_CASE("GPUs on which a part of a gang runs take it with them") {
+  ScriptedOwner owner({.executors = 2});
+  owner.start({GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}});
+  for (const std::uint32_t e : {0U, 1U})
+    owner.hear(executor_node(e), LaunchResult{owner.attempt, true, {}});
+  owner.hear(executor_node(0), Exited{owner.attempt, PartitionId{0}, {0, false, ""}, 1s});
+  owner.hear(executor_node(1), GpuHealth{1, {GpuId{3}}});
+  REQUIRE(owner.said<Exited>() != nullptr);
+  CHECK(owner.said<Exited>()->exit.lost);
+}
+
 TEST_CASE("an answer about an attempt that is not here any more changes nothing") {
   ScriptedOwner owner;
   for (const AttemptLife life : {AttemptLife::live, AttemptLife::dead}) {
