@@ -33,15 +33,11 @@ Usage whole_usage(const JobState& state, const Topology& topology,
   usage.ended = dates.ended;
   const auto asked = static_cast<std::uint32_t>(ask.workers * ask.gpus_per_worker);
   usage.gpus = state.placement.empty() ? asked : static_cast<std::uint32_t>(state.placement.size());
-  usage.waited_h = hours(state.queued + state.requeued);
-  if (state.begun) {
-    usage.held_h = hours(state.elapsed - state.queued - state.requeued);
-    usage.gpu_h = usage.held_h * usage.gpus;
-  }
-  // What an elastic job had in earlier attempts is told by nobody.
-  usage.exact = ask.max_workers == 0 || state.attempts <= 1 || !state.begun;
+  // What an elastic job had in earlier attempts is not told, nor what one that waits again had.
+  const bool told = state.attempts <= 1 && !state.placement.empty();
+  usage.exact = ask.max_workers == 0 || !state.begun || told;
   if (const auto at = joules.find(state.job); at != joules.end())
-    usage.energy_kwh = at->second / 3.6e6;
+    usage.job_kwh = at->second / 3.6e6;
   return usage;
 }
 
@@ -58,21 +54,22 @@ double part_in(const Period& period, Date from, Date to) {
   return std::clamp(std::chrono::duration<double>(last - first).count() / length, 0.0, 1.0);
 }
 
-/// Nothing: none of it.
+/// What of the job falls into the period; nothing: none of it.
 std::optional<Usage> in_period(Usage usage, const Period& period, Date now) {
-  if (!usage.submitted) {
-    if (period.from || period.until) return std::nullopt;
-    return usage;
+  const JobState& state = usage.state;
+  double waited = 1, held = state.begun ? 1 : 0;
+  if (usage.submitted) {
+    const Date end = usage.ended.value_or(now);
+    waited = part_in(period, *usage.submitted, usage.started.value_or(end));
+    held = usage.started ? part_in(period, *usage.started, end) : 0;
+    if (waited <= 0 && held <= 0) return std::nullopt;
+  } else if (period.from || period.until) {
+    return std::nullopt;
   }
-  const Date end = usage.ended.value_or(now);
-  const double waited = part_in(period, *usage.submitted, usage.started.value_or(end));
-  const double held = usage.started ? part_in(period, *usage.started, end) : 0;
-  const bool submitted = part_in(period, *usage.submitted, *usage.submitted) > 0;
-  if (usage.started ? held <= 0 : !submitted && waited <= 0) return std::nullopt;
-  usage.waited_h *= waited;
-  usage.held_h *= held;
-  usage.gpu_h *= held;
-  if (usage.energy_kwh) *usage.energy_kwh *= held;
+  usage.waited_h = hours(state.queued) * waited + hours(state.requeued) * held;
+  usage.held_h = hours(state.elapsed - state.queued - state.requeued) * held;
+  usage.gpu_h = usage.held_h * usage.gpus;
+  if (usage.job_kwh) usage.energy_kwh = *usage.job_kwh * held;
   return usage;
 }
 
@@ -114,25 +111,18 @@ void add(UsageSum& sum, const Usage& usage) {
   sum.energy_kwh += usage.energy_kwh.value_or(0);
 }
 
-/// The usage by months; `whole` is already cut to a period.
-std::vector<std::pair<std::string, Usage>> by_month(const Usage& whole, const Period& period,
+/// The usage by months.
+std::vector<std::pair<std::string, Usage>> by_month(const Usage& usage, const Period& period,
                                                     Date now) {
   std::vector<std::pair<std::string, Usage>> parts;
-  if (!whole.submitted) return {{"-", whole}};
-  const Date began = whole.started.value_or(*whole.submitted), ends = whole.ended.value_or(now);
-  const Date first = period.from ? std::max(*period.from, began) : began;
-  const Date last = period.until ? std::min(*period.until, ends) : ends;
-  const double length = std::chrono::duration<double>(last - first).count();
+  if (!usage.submitted) return {{"-", usage}};
+  const Date first = period.from ? std::max(*period.from, *usage.submitted) : *usage.submitted;
+  const Date end = usage.ended.value_or(now);
+  const Date last = period.until ? std::min(*period.until, end) : end;
   for (Date at = first;;) {
-    const Date next = next_month(at), end = std::min(next, last);
-    Usage part = whole;
-    const double share =
-        length > 0 ? std::chrono::duration<double>(end - at).count() / length : 1.0;
-    part.gpu_h *= share;
-    part.held_h *= share;
-    part.waited_h *= at == first ? 1 : 0;
-    if (part.energy_kwh) *part.energy_kwh *= share;
-    parts.emplace_back(month_of(at), std::move(part));
+    const Date next = next_month(at);
+    const Period month{at, period.until ? std::min(next, *period.until) : next};
+    if (auto part = in_period(usage, month, now)) parts.emplace_back(month_of(at), *part);
     if (next >= last) return parts;
     at = next;
   }

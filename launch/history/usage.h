@@ -24,6 +24,7 @@ struct Usage {
   double gpu_h = 0;
   bool exact = true;  ///< it never had another number of GPUs
   std::optional<double> energy_kwh;
+  std::optional<double> job_kwh;  ///< of all its time, whatever the period
 };
 
 /// A period, of which either end may be open.
@@ -32,9 +33,9 @@ struct Period {
 };
 
 /// The usage of `jobs` that falls into `period`, oldest first: what a job held longer counts for the
-/// part in the period, evenly over its time, and so do its hours of waiting and its energy (joules
-/// by job). Jobs without any part in it are left out; those that never started are in it by their
-/// date of submission.
+/// part in the period, evenly over its time, and so do its energy (joules by job) and its hours
+/// between attempts; its hours before the first start count where they were. Jobs without any part
+/// in it are left out.
 [[nodiscard]] std::vector<Usage> usage_of(const std::vector<JobState>& jobs,
                                           const Topology& topology,
                                           const std::map<JobId, double>& joules,

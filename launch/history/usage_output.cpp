@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counted.h"
 #include "launch/history/usage.h"
 #include "launch/jobs/job_dates.h"
 #include "launch/system/text.h"
@@ -49,7 +50,7 @@ std::string usage_text(const std::vector<Usage>& usages, Date now) {
     gpu_h += u.gpu_h;
   }
   return table_text(std::move(rows)) +
-         fmt::format("{} jobs, {:.2f} GPU hours\n", usages.size(), gpu_h);
+         fmt::format("{}, {:.2f} GPU hours\n", counted(usages.size(), "job"), gpu_h);
 }
 
 std::string usage_csv(const std::vector<Usage>& usages) {

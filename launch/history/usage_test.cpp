@@ -68,6 +68,10 @@ TEST_CASE("an elastic job that was tried again may have had other GPUs before") 
   ask.min_workers = 1, ask.max_workers = 4;
   state.ask = std::make_shared<const JobAsk>(ask);
   CHECK(usage_of({state}, four_gpus(), {}, {}, now)[0].exact);
+  JobState again = state;  // it waits for its second attempt
+  again.placement.clear();
+  again.phase = JobPhase::waiting;
+  CHECK_FALSE(usage_of({again}, four_gpus(), {}, {}, now)[0].exact);
   state.attempts = 2;
   const auto all = usage_of({state}, four_gpus(), {}, {}, now);
   CHECK_FALSE(all[0].exact);
@@ -82,12 +86,14 @@ TEST_CASE("what falls into a period counts, and nothing else") {
   CHECK(part[0].gpu_h == doctest::Approx(3));
   CHECK(part[0].waited_h == doctest::Approx(0));
   // Periods that follow one another add up to the whole.
-  double sum = 0;
+  double sum = 0, waited = 0;
   for (int hour = 0; hour < 30; ++hour) {
     const Period one{at + std::chrono::hours(hour), at + std::chrono::hours(hour + 1)};
-    for (const Usage& u : usage_of(jobs, four_gpus(), {}, one, now)) sum += u.gpu_h;
+    for (const Usage& u : usage_of(jobs, four_gpus(), {}, one, now))
+      sum += u.gpu_h, waited += u.waited_h;
   }
   CHECK(sum == doctest::Approx(11));
+  CHECK(waited == doctest::Approx(2));
 }
 
 TEST_CASE("jobs that run count until now, those that wait have used nothing") {
@@ -103,6 +109,32 @@ TEST_CASE("jobs that run count until now, those that wait have used nothing") {
   CHECK(all[0].gpu_h == doctest::Approx(8));
   CHECK(all[1].gpu_h == 0);
   CHECK(all[1].waited_h == doctest::Approx(5));
+}
+
+TEST_CASE("hours of waiting count in the month in which they were") {
+  const InUtc utc;
+  JobState state = job(1, "ann", day(2026, 1, 31) + 23h, 4h, 1);
+  state.queued = 3h;  // two of them on the first of February
+  state.requeued = 2h;
+  state.elapsed = 3h + 2h + 4h;
+  const Date now = day(2026, 4, 1);
+  const auto sums_in = [&](const Period& period) {
+    return sums_of(usage_of({state}, four_gpus(), {}, period, now), {"month"}, period, now).value();
+  };
+  const auto sums = sums_in({});
+  REQUIRE(sums.size() == 2);
+  CHECK(sums[0].keys == std::vector<std::string>{"2026-01"});
+  CHECK(sums[0].waited_h == doctest::Approx(1));
+  CHECK(sums[0].gpu_h == 0);
+  CHECK(sums[1].waited_h == doctest::Approx(4));
+  CHECK(sums[1].gpu_h == doctest::Approx(4));
+  const auto january = sums_in({std::nullopt, day(2026, 2, 1)});
+  REQUIRE(january.size() == 1);
+  CHECK(january[0].waited_h == doctest::Approx(1));
+  const auto later = sums_in({day(2026, 2, 1), std::nullopt});
+  REQUIRE(later.size() == 1);
+  CHECK(later[0].keys == std::vector<std::string>{"2026-02"});
+  CHECK(later[0].waited_h == doctest::Approx(4));
 }
 
 TEST_CASE("sums by user and month: a job over the end of a month counts in both") {
