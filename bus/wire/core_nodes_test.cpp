@@ -60,6 +60,7 @@ struct FakeLauncher : Launcher {
   void stop(AttemptId attempt, Duration) override { stopped.push_back(attempt); }
   void renew(AttemptId, Instant) override {}
   std::vector<Exit> reap() override { return std::exchange(ended, {}); }
+  std::optional<SickGpus> health_news() override { return std::exchange(news, std::nullopt); }
 
   OutputPage read_output(const ReadOutput& read) const override {
     OutputPage page = page_for(read);
@@ -70,6 +71,7 @@ struct FakeLauncher : Launcher {
   bool broken = false;
   std::vector<AttemptId> started, stopped;
   std::vector<Exit> ended;
+  std::optional<SickGpus> news;
 };
 
 struct ExecutorFixture {
@@ -120,6 +122,23 @@ TEST_CASE_FIXTURE(ExecutorFixture,
   REQUIRE(endpoint.said<Exited>() != nullptr);
   CHECK(endpoint.said<Exited>()->exit.code == 3);
   CHECK(endpoint.said<Exited>()->served == 5s);
+}
+
+TEST_CASE_FIXTURE(ExecutorFixture,
+                  "an end is told before GPUs that must not be used from then on") {
+  endpoint.arrive(launch());
+  cycle(1s);
+  launcher.ended.push_back({launch().attempt, ServerId{0}, {0, false, ""}, 5s});
+  launcher.news = SickGpus{{}, {GpuId{0}}};
+  cycle(2s);
+  const auto at = [&](const char* name) {
+    return std::find_if(endpoint.sent.begin(), endpoint.sent.end(), [name](const Send& send) {
+      return std::string_view(name_of(send.message)) == name;
+    });
+  };
+  REQUIRE(at("Exited") != endpoint.sent.end());
+  REQUIRE(at("GpuHealth") != endpoint.sent.end());
+  CHECK(at("Exited") < at("GpuHealth"));
 }
 
 TEST_CASE_FIXTURE(ExecutorFixture, "a process that cannot start has ended with code 127") {

@@ -38,9 +38,10 @@ void ExecutorNode::tick_core(Instant now) {
 void ExecutorNode::collect(Instant now) {
   for (Exit& exit : failed_starts_) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
   failed_starts_.clear();
+  for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
+  // After the ends: the owner ends as lost what it believes to run on a GPU that is not to be used.
   if (auto sick = launcher_.health_news())
     executor_.step(now, ExecutorEvent{std::move(*sick)}, out_);
-  for (Exit& exit : launcher_.reap()) executor_.step(now, ExecutorEvent{std::move(exit)}, out_);
 }
 
 void ExecutorNode::fill_in() {

@@ -2,6 +2,10 @@
 #include "launch/daemon/machine_report.h"
 
 #include <algorithm>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
 
 #include "base/counted.h"
 #include "launch/hardware/hardware_check.h"
@@ -19,6 +23,27 @@ using Kind = HardwareFinding::Kind;
 void sort_once(Placement& gpus) {
   std::sort(gpus.begin(), gpus.end());
   gpus.erase(std::unique(gpus.begin(), gpus.end()), gpus.end());
+}
+
+struct DriverSight {
+  bool answers = false;
+  std::vector<GpuFound> gpus;
+  MachineSight machine;
+};
+
+/// Nothing: the driver hangs. In a thread of its own, which is then left behind: jobs of an earlier
+/// life wait for their executor.
+std::optional<DriverSight> look_at_driver(const std::string& library, Duration patience) {
+  auto seen = std::make_shared<std::promise<DriverSight>>();
+  auto coming = seen->get_future();
+  std::thread([seen, library] {
+    DriverSight sight;
+    if (const auto nvml = Nvml::open(library)) sight.answers = true, sight.gpus = nvml->gpus();
+    sight.machine = look_at_machine("/dev", library);
+    seen->set_value(std::move(sight));
+  }).detach();
+  if (coming.wait_for(patience) != std::future_status::ready) return std::nullopt;
+  return coming.get();
 }
 
 /// UUIDs of an earlier life, a line each, by index.
@@ -55,12 +80,19 @@ std::string MachineReport::name_of_gpu(GpuId gpu) const {
 std::uint32_t MachineReport::tenants(GpuId gpu) const {
   std::uint32_t count = 0;
   for (const auto& [key, part] : parts_)
-    count += std::count(part.gpus.begin(), part.gpus.end(), gpu) > 0 ? 1U : 0U;
+    count += !part.over && std::count(part.gpus.begin(), part.gpus.end(), gpu) > 0 ? 1U : 0U;
   return count;
 }
 
+bool MachineReport::is_held(GpuId gpu) const {
+  return std::any_of(parts_.begin(), parts_.end(), [gpu](const auto& entry) {
+    const Placement& gpus = entry.second.gpus;
+    return std::find(gpus.begin(), gpus.end(), gpu) != gpus.end();
+  });
+}
+
 void MachineReport::started(const LaunchSpec& spec, Instant now) {
-  Part part{spec.gpus, now, std::vector<std::uint64_t>(spec.gpus.size(), 0), -1};
+  Part part{spec.gpus, now, std::vector<std::uint64_t>(spec.gpus.size(), 0)};
   parts_.emplace(Key{spec.attempt, spec.server}, std::move(part));
   if (watch_ != nullptr) meter(watch_->word());
 }
@@ -68,14 +100,21 @@ void MachineReport::started(const LaunchSpec& spec, Instant now) {
 double MachineReport::ended(const Exit& exit) {
   if (watch_ != nullptr) meter(watch_->word());
   const auto at = parts_.find(Key{exit.attempt, exit.server});
-  if (at == parts_.end()) return -1;
+  if (at == parts_.end() || at->second.over) return -1;
   const double joules = at->second.joules;
-  parts_.erase(at);
+  at->second.over = true;
+  const auto first = parts_.lower_bound(Key{exit.attempt, ServerId{0}});
+  auto last = first;
+  bool all = true;
+  for (; last != parts_.end() && last->first.first == exit.attempt; ++last)
+    all = all && last->second.over;
+  if (all) parts_.erase(first, last);
   return joules;
 }
 
 void MachineReport::meter(const MachineWatch::Word& word) {
   for (auto& [key, part] : parts_) {
+    if (part.over) continue;
     for (std::size_t i = 0; i < part.gpus.size(); ++i) {
       const auto at = word.gpus.find(local(part.gpus[i]));
       if (at == word.gpus.end() || !at->second.energy_mj) continue;
@@ -107,27 +146,33 @@ void MachineReport::judge_gpus(const MachineWatch::Word& word) {
 }
 
 void MachineReport::drain(const MachineWatch::Word& word) {
-  if (word.failed.empty()) return;
+  if (word.failed.empty()) return closed_.clear();
   for (std::uint32_t s = servers_.first; s < servers_.last; ++s) {
     const Server& server = topology_.server(ServerId{s});
     HardwareFinding finding{
         Kind::drained, {}, server.name + " is drained: its probe says: " + word.failed};
     for (std::uint32_t g = server.gpus.first; g < server.gpus.last; ++g) {
       finding.gpus.push_back(GpuId{g});
-      if (tenants(GpuId{g}) == 0) sick_.in_use.push_back(GpuId{g});
+      // For good: a Launch that was on its way is about to be taken back.
+      if (!is_held(GpuId{g})) closed_.insert(GpuId{g});
     }
     findings_.push_back(std::move(finding));
   }
+  sick_.in_use.assign(closed_.begin(), closed_.end());
 }
 
 void MachineReport::find_idle(const MachineWatch::Word& word, Instant now) {
   if (options_.idle <= Duration::zero()) return;
+  // While a driver hangs it is not known what GPUs do.
+  const Instant known = std::min(now, word.looked);
   for (const auto& [key, part] : parts_) {
+    if (part.over) continue;
     HardwareFinding finding{Kind::idle, {}, ""};
     for (const GpuId gpu : part.gpus) {
       const auto at = word.gpus.find(local(gpu));
       if (at == word.gpus.end()) continue;
-      if (now - std::max(at->second.busy, part.since) >= options_.idle) finding.gpus.push_back(gpu);
+      if (known - std::max(at->second.busy, part.since) >= options_.idle)
+        finding.gpus.push_back(gpu);
     }
     if (finding.gpus.empty()) continue;
     finding.text = "job " + to_string(key.first.job) + " has " + counted(part.gpus.size(), "GPU") +
@@ -167,20 +212,25 @@ bool MachineReport::look(Instant now) {
 Result<std::vector<HardwareFinding>> check_machine(const Topology& topology, IndexRange servers,
                                                    const HealthOptions& options,
                                                    const std::filesystem::path& node_dir,
-                                                   const std::string& library) {
+                                                   const std::string& library, Duration patience) {
   std::vector<HardwareFinding> found;
-  const auto nvml = Nvml::open(library);
-  const std::vector<GpuFound> gpus = nvml == nullptr ? std::vector<GpuFound>() : nvml->gpus();
-  const bool ours = nvml != nullptr && !is_about_others(gpus, topology, servers);
+  auto seen = look_at_driver(library, patience);
+  const bool hangs = !seen.has_value();
+  if (hangs) {
+    seen = DriverSight{false, {}, look_at_machine("/dev", "")};
+    found.push_back({Kind::lacking, {}, "NVIDIA's driver does not answer: its GPUs are believed"});
+  }
+  const std::vector<GpuFound>& gpus = seen->gpus;
+  const bool ours = seen->answers && !is_about_others(gpus, topology, servers);
   const bool compared =
-      options.missing != Missing::believe && (ours || options.missing != Missing::usual);
-  MachineSight sight = look_at_machine("/dev", library);
+      !hangs && options.missing != Missing::believe && (ours || options.missing != Missing::usual);
+  MachineSight& sight = seen->machine;
   if (compared) {
     found = missing_gpus(gpus, topology, servers);
     sight.gpus = UINT32_MAX;  // each was looked at
   }
   const std::string lacks = lacking(sight, topology, servers);
-  if (nvml != nullptr) {
+  if (seen->answers) {
     for (const std::string& line : replaced_gpus(gpus, known_gpus(node_dir / "gpus")))
       log_info(line);
     std::string text;

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +32,9 @@ class MachineReport {
 
   /// Looks again. True: sick() or findings() differ from before.
   bool look(Instant now);
-  /// Bad GPUs, and as `in_use` those of a server that is drained by its probe and that have no job.
+  /// Bad GPUs, and as `in_use` those of a server that is drained by its probe on which no attempt has
+  /// been since the drain began. An attempt is there until all its parts at this executor have ended:
+  /// the owner ends those whose GPUs it is told, as a whole.
   [[nodiscard]] const SickGpus& sick() const noexcept { return sick_; }
   [[nodiscard]] const std::vector<HardwareFinding>& findings() const noexcept { return findings_; }
 
@@ -41,11 +44,13 @@ class MachineReport {
     Instant since;
     std::vector<std::uint64_t> last_mj;  ///< of each GPU, when it was looked at last; 0: never
     double joules = -1;
+    bool over = false;
   };
   using Key = std::pair<AttemptId, ServerId>;
   [[nodiscard]] std::uint32_t local(GpuId gpu) const;
   [[nodiscard]] std::string name_of_gpu(GpuId gpu) const;
   [[nodiscard]] std::uint32_t tenants(GpuId gpu) const;
+  [[nodiscard]] bool is_held(GpuId gpu) const;
   void meter(const MachineWatch::Word& word);
   void judge_gpus(const MachineWatch::Word& word);
   void drain(const MachineWatch::Word& word);
@@ -56,16 +61,19 @@ class MachineReport {
   HealthOptions options_;
   std::vector<HardwareFinding> missing_;
   const MachineWatch* watch_;
-  std::map<Key, Part> parts_;
+  std::map<Key, Part> parts_;  // of attempts of which a part has not ended
+  std::set<GpuId> closed_;     // nothing is to start there while the drain lasts
   SickGpus sick_;
   std::vector<HardwareFinding> findings_;
 };
 
 /// The beginning of an executor's life: compares what NVML shows with the topology as `options`
-/// say. Notes in the folder of the node which GPUs there were, and the log tells of others.
+/// say. Notes in the folder of the node which GPUs there were, and the log tells of others. A driver
+/// that does not answer within `patience` is a finding, and its GPUs are believed.
 /// `invalid`: something is missing, and the options say that this is no way to go on.
 [[nodiscard]] Result<std::vector<HardwareFinding>> check_machine(
     const Topology& topology, IndexRange servers, const HealthOptions& options,
-    const std::filesystem::path& node_dir, const std::string& library = kNvmlLibrary);
+    const std::filesystem::path& node_dir, const std::string& library = kNvmlLibrary,
+    Duration patience = std::chrono::seconds(20));
 
 }  // namespace starling

@@ -6,8 +6,10 @@
 
 #include <fstream>
 #include <thread>
+#include <utility>
 
 #include "base/test_folder.h"
+#include "base/visible.h"
 #include "launch/daemon/watched_launcher.h"
 #include "launch/deployment/transport.h"
 #include "launch/hardware/energy_book.h"
@@ -111,10 +113,77 @@ TEST_CASE("a probe that fails takes away the GPUs that have no job, until it suc
   (void)report.ended({part(7, 0, {}).attempt, ServerId{0}, {}, {}});
   CHECK(report.look(Instant{}));
   CHECK(report.sick() == SickGpus{{}, {GpuId{0}, GpuId{1}}});
+  // Sent before the owner had heard, and about to be taken back: its GPU is not free again for it.
+  report.started(part(8, 0, {GpuId{1}}), Instant{});
+  CHECK_FALSE(report.look(Instant{}));
+  CHECK(report.sick() == SickGpus{{}, {GpuId{0}, GpuId{1}}});
   std::filesystem::remove(dir.path / "broken");
   wait_until(watch, [](const auto& word) { return word.failed.empty(); });
   CHECK(report.look(Instant{}));
   CHECK(report.sick() == SickGpus{});
+}
+
+TEST_CASE("a drain leaves the GPUs of an attempt alone until all its parts have ended") {
+  const TestFolder dir("report");
+  HealthOptions options = quick();
+  options.command = {"/bin/sh", "-c",
+                     "printf '\\033[31mlong'; head -c 9999 /dev/zero | tr '\\0' x; exit 1"};
+  const Topology topology = two_servers();
+  const MachineWatch watch(options, false, machine_clock());
+  MachineReport report(topology, {0, 2}, options, {}, &watch);
+  report.started(part(7, 0, {GpuId{0}, GpuId{1}}), Instant{});
+  report.started(part(7, 1, {GpuId{2}}), Instant{});
+  wait_until(watch, [](const auto& word) { return !word.failed.empty(); });
+  CHECK(report.look(Instant{}));
+  CHECK(report.sick() == SickGpus{{}, {GpuId{3}}});
+  // Words of any length and kind, for a terminal.
+  CHECK(report.findings()[0].text.size() < 500);
+  CHECK(is_visible_line(report.findings()[0].text));
+  (void)report.ended({part(7, 0, {}).attempt, ServerId{0}, {}, {}});
+  CHECK_FALSE(report.look(Instant{}));
+  (void)report.ended({part(7, 0, {}).attempt, ServerId{1}, {}, {}});
+  CHECK(report.look(Instant{}));
+  CHECK(report.sick() == SickGpus{{}, {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}}});
+}
+
+/// Whose parts end when a test says so.
+struct Ending final : Launcher {
+  Status start(const LaunchSpec&) override { return done(); }
+  void stop(AttemptId, Duration) override {}
+  void renew(AttemptId, Instant) override {}
+  std::vector<Exit> reap() override { return std::exchange(ends, {}); }
+  std::vector<Exit> ends;
+};
+
+TEST_CASE("a GPU of a drained server is told in the cycle in which its job ends") {
+  const TestFolder dir("report");
+  HealthOptions options = quick();
+  options.command = {"false"};
+  const Topology topology = two_servers();
+  const MachineWatch watch(options, false, machine_clock());
+  MachineReport report(topology, {0, 1}, options, {}, &watch);
+  Ending inner;
+  struct Standing final : Clock {
+    [[nodiscard]] Instant now() const noexcept override { return Instant{}; }
+  } clock;
+  WatchedLauncher launcher(inner, dir.path / "health", {0, 2}, clock, &report);
+  wait_until(watch, [](const auto& word) { return !word.failed.empty(); });
+  REQUIRE(launcher.start(part(7, 0, {GpuId{1}})).ok());
+  CHECK(launcher.health_news() == SickGpus{{}, {GpuId{0}}});
+  inner.ends.push_back({part(7, 0, {}).attempt, ServerId{0}, {}, {}});
+  CHECK(launcher.reap().size() == 1);
+  CHECK(launcher.health_news() == SickGpus{{}, {GpuId{0}, GpuId{1}}});
+}
+
+TEST_CASE("what an earlier life found is told no longer where this one finds nothing") {
+  const TestFolder dir("report");
+  REQUIRE(write_findings(dir.path, {{Kind::bad, {GpuId{1}}, "GPU 1 is not used: XID 79"}}).ok());
+  const Topology topology = two_servers();
+  MachineReport report(topology, {0, 1}, {}, {}, nullptr);
+  Ending inner;
+  WatchedLauncher launcher(inner, dir.path / "health", {0, 2}, machine_clock(), &report);
+  CHECK_FALSE(launcher.health_news());
+  CHECK(read_findings(dir.path).empty());
 }
 
 TEST_CASE("a probe that hangs has failed, and one that is not to undrain stays so") {
@@ -138,13 +207,15 @@ TEST_CASE("GPUs that a job has and does not use are told, not those that are fre
   driver.say(R"(, "utilisation": 0)");
   const Topology topology = two_servers();
   HealthOptions options = quick();
+  options.idle = 300ms;
   const MachineWatch watch(options, true, machine_clock(), FAKE_NVML);
   MachineReport report(topology, {0, 1}, options, {}, &watch);
   wait_until(watch, [](const auto& word) { return word.gpus.size() == 2; });
   const Instant start = machine_clock().now();
   CHECK_FALSE(report.look(start + 1h));
   report.started(part(7, 0, {GpuId{0}, GpuId{1}}), start);
-  CHECK_FALSE(report.look(start + 5min));
+  CHECK_FALSE(report.look(start + 299ms));
+  wait_until(watch, [&](const auto& word) { return word.looked >= start + 300ms; });
   CHECK(report.look(start + 11min));
   REQUIRE(report.findings().size() == 1);
   CHECK(report.findings()[0].kind == Kind::idle);
@@ -208,6 +279,21 @@ TEST_CASE("what is missing at the start is marked, believed or a reason to end")
   CHECK(check(Missing::usual, "none.so").value().empty());
   CHECK(check(Missing::mark, "none.so").value()[0].gpus.size() == 3);
   CHECK(std::filesystem::exists(dir.path / "gpus"));
+}
+
+TEST_CASE("a driver that hangs keeps no executor from its jobs") {
+  const TestFolder dir("report");
+  std::ofstream(dir.path / "gpus.json") << R"({"gpus": [], "hangs_s": 2})";
+  ::setenv("FAKE_NVML_FILE", (dir.path / "gpus.json").c_str(), 1);
+  HealthOptions options;
+  const auto found = check_machine(two_servers(), {0, 1}, options, dir.path, FAKE_NVML, 10ms);
+  REQUIRE(found.ok());
+  REQUIRE(found.value().size() == 1);
+  CHECK(found.value()[0].text.starts_with("NVIDIA's driver does not answer"));
+  options.missing = Missing::refuse;
+  CHECK_FALSE(check_machine(two_servers(), {0, 1}, options, dir.path, FAKE_NVML, 10ms).ok());
+  std::this_thread::sleep_for(3s);  // until those that were left behind are over
+  ::unsetenv("FAKE_NVML_FILE");
 }
 
 }  // namespace

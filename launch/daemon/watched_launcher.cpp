@@ -43,10 +43,14 @@ std::optional<SickGpus> WatchedLauncher::health_news() {
 }
 
 bool WatchedLauncher::look_at_report() {
-  if (report_ == nullptr || !report_->look(clock_.now())) return false;
+  if (report_ == nullptr) return false;
+  const bool news = report_->look(clock_.now());
+  // At first also where there are none: an earlier life may have left some.
+  if (!news && told_) return false;
+  told_ = true;
   if (const Status told = write_findings(file_.parent_path(), report_->findings()); !told.ok())
     log_error(told.error().message);
-  return true;
+  return news;
 }
 
 Status WatchedLauncher::start(const LaunchSpec& spec) {
@@ -68,6 +72,8 @@ std::vector<Exit> WatchedLauncher::reap() {
     if (const double joules = report_->ended(end); joules >= 0)
       note_energy(file_.parent_path(), end.attempt, joules);
   }
+  // GPUs of a drained server that are free now are told before a next job is sent there.
+  if (report_ != nullptr && !ends.empty()) next_ = Instant::min();
   return ends;
 }
 

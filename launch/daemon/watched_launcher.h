@@ -45,8 +45,9 @@ class WatchedLauncher final : public Launcher {
   const Clock& clock_;
   MachineReport* report_;
   Instant next_ = Instant::min();
-  std::string last_;  // what the file said
-  Placement sick_;    // says the file
+  bool told_ = false;  // the findings of this life
+  std::string last_;   // what the file said
+  Placement sick_;     // says the file
   SickGpus inner_sick_;
 };
 

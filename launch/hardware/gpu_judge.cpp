@@ -7,9 +7,10 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kCooler = 5;
+constexpr std::uint32_t kMisses = 3;  // one may be a moment's trouble of the driver
 
 /// NVML's bits of what makes hardware slow down; the others (idle, a power cap, application clocks)
-/// are as somebody wants it.
+/// are as they were set.
 std::string held_back(std::uint64_t reasons) {
   struct Reason {
     std::uint64_t bit;
@@ -41,6 +42,13 @@ void GpuJudge::take(Instant now, std::uint32_t gpu, const GpuSample& sample) {
     verdict.bad = "the driver has lost it";
     return;
   }
+  if (sample.unreachable) {
+    if (++past.missed < kMisses) return;
+    past.hot = false;
+    verdict.bad = "the driver cannot reach it";
+    return;
+  }
+  past.missed = 0;
   if (sample.remap_failed) {
     past.for_good = true;
     verdict.bad = "its memory has a broken row and no spare one";
@@ -56,13 +64,15 @@ void GpuJudge::take(Instant now, std::uint32_t gpu, const GpuSample& sample) {
     }
   }
   const auto limit = options_.temperature_c ? options_.temperature_c : sample.slowdown_c;
-  if (sample.temperature_c && limit) {
+  const bool was_hot = past.hot;
+  if (sample.temperature_c && limit)
     past.hot =
-        *sample.temperature_c >= *limit || (past.hot && *sample.temperature_c + kCooler > *limit);
-    verdict.bad = past.hot ? "too hot: " + std::to_string(*sample.temperature_c) + " C, " +
-                                 std::to_string(*limit) + " is the limit"
-                           : "";
-  }
+        *sample.temperature_c >= *limit || (was_hot && *sample.temperature_c + kCooler > *limit);
+  if (!past.hot) verdict.bad = "";
+  // As it was when it became so: every change of these words is told.
+  if (past.hot && !was_hot)
+    verdict.bad = "too hot: " + std::to_string(*sample.temperature_c) + " C, " +
+                  std::to_string(*limit) + " is the limit";
 }
 
 void GpuJudge::take(const XidEvent& event) {

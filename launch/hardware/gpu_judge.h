@@ -16,7 +16,8 @@ namespace starling {
 /// What NVML says of a machine's GPUs, judged: which must not be used, whose clocks are held back,
 /// which do nothing. By NVML's indices. Pure.
 ///
-/// Heat passes: a GPU is bad until it is cooler by 5 degrees. An XID, new uncorrectable errors of
+/// Heat passes: a GPU is bad until it is cooler by 5 degrees. So does that the driver cannot reach
+/// it, three looks in a row. An XID, new uncorrectable errors of
 /// its memory, and a GPU that the driver has lost stay bad as long as this object lives, since only
 /// a reset or a repair mends them and neither can be seen from here.
 class GpuJudge {
@@ -39,6 +40,7 @@ class GpuJudge {
  private:
   struct Past {
     bool for_good = false, hot = false;
+    std::uint32_t missed = 0;          ///< looks in a row at which it could not be reached
     std::optional<std::uint64_t> ecc;  ///< when it was looked at first
   };
   HealthOptions options_;

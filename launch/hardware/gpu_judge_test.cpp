@@ -59,6 +59,21 @@ TEST_CASE("a GPU that the driver has lost stays lost") {
   CHECK(bad(judge) == "the driver has lost it");
 }
 
+TEST_CASE("a GPU that the driver does not hand out is bad from the third time on, until it does") {
+  GpuJudge judge{HealthOptions{}};
+  GpuSample sample;
+  sample.unreachable = true;
+  judge.take(at(0s), 0, well());
+  judge.take(at(1s), 0, sample);
+  judge.take(at(2s), 0, sample);
+  CHECK(bad(judge) == "");
+  judge.take(at(3s), 0, well());
+  for (int i = 4; i < 7; ++i) judge.take(at(std::chrono::seconds(i)), 0, sample);
+  CHECK(bad(judge) == "the driver cannot reach it");
+  judge.take(at(7s), 0, well());
+  CHECK(bad(judge) == "");
+}
+
 TEST_CASE("heat passes, with a distance between bad and well") {
   GpuJudge judge{HealthOptions{}};
   const auto degrees = [&](std::uint32_t c) {
@@ -69,7 +84,8 @@ TEST_CASE("heat passes, with a distance between bad and well") {
   };
   CHECK(degrees(89) == "");
   CHECK(degrees(90) == "too hot: 90 C, 90 is the limit");
-  CHECK(degrees(86) == "too hot: 86 C, 90 is the limit");
+  CHECK(degrees(86) == "too hot: 90 C, 90 is the limit");
+  CHECK(degrees(91) == "too hot: 90 C, 90 is the limit");
   CHECK(degrees(85) == "");
   CHECK(degrees(89) == "");
   HealthOptions options;

@@ -95,7 +95,9 @@ Result<HealthOptions> parse_health_options(const std::string& text, const std::s
     out.undrain = yes_or_no(map, "undrain", true, diagnostics);
     if (map.has("gpus")) read_gpus(map.get("gpus"), out, diagnostics);
   } catch (const YAML::Exception& error) {
-    diagnostics.add({error.mark.line + 1, error.mark.column + 1}, "this is not YAML: " + error.msg);
+    const bool known = !error.mark.is_null();
+    diagnostics.add(known ? SourcePlace{error.mark.line + 1, error.mark.column + 1} : SourcePlace{},
+                    "this is not YAML: " + error.msg);
   }
   if (diagnostics.any()) return diagnostics.error();
   return out;

@@ -6,9 +6,17 @@
 #include <thread>
 #include <utility>
 
+#include "base/visible.h"
 #include "launch/processes/subprocess.h"
+#include "launch/system/signals.h"
+#include "launch/system/text.h"
 
 namespace starling {
+namespace {
+
+constexpr std::size_t kMostSaid = 400;  // of a probe's last line
+
+}  // namespace
 
 /// Outlives the object where a thread hangs, so that has all that threads use but the clock, which
 /// is asked under the lock and only while the object lives.
@@ -52,6 +60,7 @@ struct MachineWatch::Shared {
           news = news || before.bad.empty() != verdict.bad.empty() || before.slow != verdict.slow;
         }
         word.gpus = judge.verdicts();
+        word.looked = clock->now();
         if (news) ++word.version;
       }
       if (!pause(options.gpu_interval)) return;
@@ -63,11 +72,14 @@ struct MachineWatch::Shared {
     how.timeout = std::chrono::duration_cast<std::chrono::milliseconds>(options.timeout);
     do {
       const Finished ran = run_program(options.command, how);
+      if (stop_requested()) return;  // which has ended it
       std::string failed;
       if (ran.late) {
-        failed = "it took longer than " + std::to_string(how.timeout.count() / 1000) + " s";
+        failed = "it took longer than " + human_seconds(seconds(options.timeout));
       } else if (!ran.ok()) {
-        failed = last_words({ran.status, ran.out, ran.err.empty() ? ran.out : ran.err, false});
+        failed = visible_line(
+            last_words({ran.status, ran.out, ran.err.empty() ? ran.out : ran.err, false}));
+        if (failed.size() > kMostSaid) failed = failed.substr(0, kMostSaid) + "..";
         if (failed.empty()) failed = "status " + std::to_string(ran.status);
       }
       const std::lock_guard lock(mutex);

@@ -15,7 +15,8 @@ namespace starling {
 
 /// Looks after this machine in threads of its own, because a sick driver and a probe may hang: GPUs
 /// by NVML every gpu_interval, the command every interval. What hangs leaves the last word as it is,
-/// but for a command that is late, which has failed. For any thread.
+/// but for a command that is late, which has failed; one that a requested stop ends says nothing.
+/// For any thread.
 class MachineWatch {
  public:
   /// `gpus`: also by NVML, if there is one. `clock` outlives it.
@@ -28,6 +29,7 @@ class MachineWatch {
 
   struct Word {
     std::map<std::uint32_t, GpuJudge::Verdict> gpus;  ///< by NVML's indices; none: no driver
+    Instant looked = Instant::min();                  ///< when the driver answered last
     std::string failed;         ///< why the command has failed; empty: it has not
     std::uint64_t version = 0;  ///< grows when something changes that is worth saying
   };

@@ -79,12 +79,11 @@ struct Nvml::Calls {
     const auto function = nvml_call<int (*)(Args...)>(library, name);
     return function == nullptr ? -1 : function(args...);
   }
-  Device device(std::uint32_t index) const {
+  Device device(std::uint32_t index, int* how = nullptr) const {
     Device found = nullptr;
-    return call("nvmlDeviceGetHandleByIndex_v2", static_cast<unsigned>(index), &found) ==
-                   kNvmlSuccess
-               ? found
-               : nullptr;
+    const int result = call("nvmlDeviceGetHandleByIndex_v2", static_cast<unsigned>(index), &found);
+    if (how != nullptr) *how = result;
+    return result == kNvmlSuccess ? found : nullptr;
   }
   std::string text(const char* name, Device of) const {
     std::array<char, 128> buffer{};
@@ -193,9 +192,11 @@ std::vector<GpuFound> Nvml::gpus() const {
 
 GpuSample Nvml::sample(std::uint32_t gpu) const {
   GpuSample sample;
-  const Device device = calls_->device(gpu);
-  sample.lost = device == nullptr;
-  if (sample.lost) return sample;
+  int how = kNvmlSuccess;
+  const Device device = calls_->device(gpu, &how);
+  sample.lost = how == kGpuIsLost;
+  sample.unreachable = device == nullptr && !sample.lost;
+  if (device == nullptr) return sample;
   const auto said = [&](int result) {
     sample.lost = sample.lost || result == kGpuIsLost;
     return result == kNvmlSuccess;

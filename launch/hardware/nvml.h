@@ -16,7 +16,8 @@ constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
 /// How one GPU is now. What the driver does not say (an older one, a card without ECC) is not there.
 struct GpuSample {
-  bool lost = false;                         ///< the driver cannot reach it any more
+  bool lost = false;         ///< the driver says that it is lost
+  bool unreachable = false;  ///< the driver does not hand it out, for another reason
   std::optional<std::uint32_t> utilisation;  ///< percent of the last moment
   std::optional<std::uint32_t> temperature_c, slowdown_c;
   std::optional<std::uint64_t> uncorrected_ecc;  ///< since the driver was loaded
@@ -33,7 +34,7 @@ struct XidEvent {
 
 /// The NVIDIA Management Library of this machine, loaded when it is there: the program is not linked
 /// with it, so that it runs where there is none. One thread at a time. A driver that hangs makes
-/// calls hang, so whoever must not wait asks from a thread of its own.
+/// calls hang, so what must not wait asks from a thread of its own.
 class Nvml {
  public:
   /// Nothing: there is no such library, or its driver does not work (`why` says which).

@@ -5,17 +5,19 @@
 //     "pci": "0000:1b:00.0", "links": [{"switch": true}, {"peer": "0000:43:00.0"}],
 //     "link_mbytes": 26562, "mig": ["1g.10gb"], "cluster": "ab", "clique": 1, "utilisation": 0,
 //     "temperature": 40, "slowdown": 90, "ecc": 0, "throttled": 0, "energy_mj": 5, "lost": false,
-//     "remap_failed": false}], "xids": [[1, 79]], "processes": [[0, 4711]]}
+//     "remap_failed": false}], "xids": [[1, 79]], "processes": [[0, 4711]], "hangs_s": 0}
 // Fields that are left out are not supported, as by an older driver. An XID is told once for each
 // time that it stands there. Without the file the environment says what the guardian's tests need:
 // FAKE_NVML_COUNT devices; FAKE_NVML_PID has a context on GPU FAKE_NVML_GPU. FAKE_NVML_BROKEN: the
 // driver does not answer.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <thread>
 
 namespace {
 
@@ -124,7 +126,11 @@ bool is_slice(const void* device) {
 }  // namespace
 
 extern "C" {
-int nvmlInit_v2() { return std::getenv("FAKE_NVML_BROKEN") == nullptr ? kDone : 999; }
+int nvmlInit_v2() {
+  const double hangs = state().value("hangs_s", 0.0);
+  std::this_thread::sleep_for(std::chrono::duration<double>(hangs));
+  return std::getenv("FAKE_NVML_BROKEN") == nullptr ? kDone : 999;
+}
 int nvmlDeviceGetCount_v2(unsigned* all) { return *all = count(), kDone; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, void** device) {
   if (index >= kMost) return kWrong;
