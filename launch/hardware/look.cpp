@@ -49,7 +49,7 @@ std::string pci_of(Object device) {
   return text;
 }
 
-/// The GPUs that hwloc knows by name, where NVML was asked by whoever wrote the description.
+/// The GPUs that hwloc knows by name, where its description was made with NVML.
 std::vector<GpuFound> named_gpus(hwloc_topology_t tree) {
   std::vector<GpuFound> all;
   for (Object device = nullptr; (device = hwloc_get_next_pcidev(tree, device)) != nullptr;) {

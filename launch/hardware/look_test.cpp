@@ -46,6 +46,9 @@ TEST_CASE("a machine is what hwloc and the driver say") {
   const auto again = machine_from_json(to_json(machine));
   REQUIRE(again.ok());
   CHECK(again.value() == machine);
+  MachineFound impossible = machine;
+  impossible.gpus[0].nvlink_gbps = 1e300;
+  CHECK_FALSE(machine_from_json(to_json(impossible)).ok());
   CHECK(machine_from_json("{}").error().message.starts_with("not a machine as 'starling topology"));
 }
 

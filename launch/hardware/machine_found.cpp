@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/hardware/machine_found.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "launch/system/json_fields.h"
@@ -52,6 +53,18 @@ GpuFound gpu_from(const json& in) {
   return gpu;
 }
 
+bool is_amount(double x) { return x >= 0 && x < 1e9; }
+
+bool is_possible(const MachineFound& machine) {
+  return is_amount(machine.cpus) && is_amount(machine.memory_gib) &&
+         std::all_of(machine.nics.begin(), machine.nics.end(),
+                     [](const NicFound& nic) { return is_amount(nic.gbps); }) &&
+         std::all_of(machine.gpus.begin(), machine.gpus.end(), [](const GpuFound& gpu) {
+           return is_amount(gpu.memory_gib) && is_amount(gpu.pcie_gbps) &&
+                  is_amount(gpu.nvlink_gbps);
+         });
+}
+
 }  // namespace
 
 std::string to_json(const MachineFound& machine) {
@@ -87,6 +100,8 @@ Result<MachineFound> machine_from_json(const std::string& text) {
     for (const json& each : in.at("neighbours"))
       machine.neighbours.push_back(
           {each.at("port").get<std::string>(), each.at("switch").get<std::string>()});
+    if (!is_possible(machine))
+      return {Errc::invalid, "not a machine: an amount of it is below zero, or larger than any"};
     return machine;
   } catch (const json::exception& wrong) {
     return {Errc::invalid, std::string("not a machine as 'starling topology discover --json' "

@@ -56,7 +56,7 @@ struct MachineFound {
 };
 
 [[nodiscard]] std::string to_json(const MachineFound& machine);
-/// `invalid` names the field that is wrong.
+/// `invalid` names the field that is wrong, or says that an amount is impossible.
 [[nodiscard]] Result<MachineFound> machine_from_json(const std::string& text);
 
 }  // namespace starling

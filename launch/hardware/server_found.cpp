@@ -35,9 +35,9 @@ GpuType type_of(const MachineFound& machine, Guesses& guesses) {
     guesses.add("memory_gib of " + known.name + " is what such GPUs usually have", machine.name);
     return known;
   }
-  // A driver keeps some of the memory for itself; a quarter more or less is another card.
+  // A driver keeps some of the memory for itself; a sixth more or less is another card.
   const bool as_known = gpu_type_in(label).has_value() &&
-                        std::abs(memory - known.memory_gib) < 0.2 * known.memory_gib;
+                        std::abs(memory - known.memory_gib) < 0.15 * known.memory_gib;
   return as_known ? known : GpuType{label, std::round(memory)};
 }
 
@@ -109,10 +109,11 @@ std::uint32_t nvlink_island(const MachineFound& machine, Guesses& guesses) {
   }
   std::size_t island = 0;
   while (island < piece.size() && piece[island] == piece[0]) ++island;
+  std::set<std::size_t> seen;
   for (std::size_t i = 0; i < piece.size(); ++i) {
     const bool alike =
         i / island * island + island <= piece.size() && piece[i] == piece[i / island * island];
-    const bool apart = i < island || i % island != 0 || piece[i] != piece[i - 1];
+    const bool apart = i % island != 0 || seen.insert(piece[i]).second;
     if (alike && apart) continue;
     guesses.add(
         "island: NVLink joins groups of GPUs that are unequal or not in order; they are "
@@ -166,11 +167,12 @@ std::vector<std::string> Guesses::lines() const {
   std::vector<std::string> all;
   for (const std::string& sentence : order_) {
     const auto& servers = servers_.at(sentence);
-    std::string who;
+    std::string named;
     for (std::size_t i = 0; i < std::min(servers.size(), kNamed); ++i)
-      who += (i == 0 ? "" : ", ") + servers[i];
-    if (servers.size() > kNamed) who += " and " + std::to_string(servers.size() - kNamed) + " more";
-    all.push_back("guessed: " + sentence + " (" + who + ")");
+      named += (i == 0 ? "" : ", ") + servers[i];
+    if (servers.size() > kNamed)
+      named += " and " + std::to_string(servers.size() - kNamed) + " more";
+    all.push_back("guessed: " + sentence + " (" + named + ")");
   }
   return all;
 }

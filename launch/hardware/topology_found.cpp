@@ -2,12 +2,15 @@
 #include "launch/hardware/topology_found.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
 #include "base/counted.h"
+#include "base/visible.h"
 #include "launch/hardware/server_found.h"
 #include "topology/builder.h"
+#include "topology/file/load.h"
 
 namespace starling {
 namespace {
@@ -54,6 +57,7 @@ class FoundBuilder {
 
   Result<FoundTopology> build() {
     if (Status good = check(); !good.ok()) return good.error();
+    keep_cables();
     for (std::size_t i = 0; i < machines_.size(); ++i) {
       found_.push_back(server_found(machines_[i], guesses_));
       places_.push_back(place_of(i));
@@ -76,6 +80,7 @@ class FoundBuilder {
       for (const std::string& remark : machine.remarks)
         remarks.push_back("not seen: " + machine.name + ": " + remark);
     }
+    for (std::string& remark : remarks) remark = visible_line(remark);
     return FoundTopology{std::move(made), std::move(remarks)};
   }
 
@@ -96,6 +101,22 @@ class FoundBuilder {
                                    "; a server has 256 at most"};
     }
     return done();
+  }
+
+  /// Neighbours and files of others may say anything.
+  void keep_cables() {
+    auto& links = network_.links;
+    const auto to_itself = [](const FoundNetwork::Link& link) { return link.a == link.b; };
+    const auto of_servers = [this](const FoundNetwork::Link& link) {
+      return is_server(link.a) && is_server(link.b);
+    };
+    std::erase_if(links, to_itself);
+    if (const std::size_t some = std::erase_if(links, of_servers); some > 0)
+      remarks_.push_back("left out: " + counted(some, "cable") +
+                         " from server to server, where a topology has switches");
+    for (FoundNetwork::Link& link : links) {
+      if (!std::isfinite(link.gbps)) link.gbps = 0;
+    }
   }
 
   Place place_of(std::size_t i) const {
@@ -278,7 +299,7 @@ class FoundBuilder {
   }
 
   const std::vector<MachineFound>& machines_;
-  const FoundNetwork& network_;
+  FoundNetwork network_;
   TopologyBuilder builder_;
   std::set<std::string> names_;  // of machines
   Guesses guesses_;
@@ -293,7 +314,13 @@ class FoundBuilder {
 
 Result<FoundTopology> topology_found(const std::vector<MachineFound>& machines,
                                      const FoundNetwork& network, const std::string& name) {
-  return FoundBuilder(machines, network, name).build();
+  auto found = FoundBuilder(machines, network, name).build();
+  if (!found) return found;
+  const auto read = parse_topology_yaml(to_yaml(found.value().topology), "what was found");
+  if (!read) return {Errc::invalid, read.error().message};
+  if (read.value() != found.value().topology)
+    return {Errc::invalid, "what was found holds names that a topology file cannot hold"};
+  return found;
 }
 
 }  // namespace starling

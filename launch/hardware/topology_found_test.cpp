@@ -4,7 +4,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 
+#include "base/visible.h"
 #include "topology/file/load.h"
 
 namespace starling {
@@ -157,6 +160,31 @@ TEST_CASE("LLDP: servers of one switch are a rack, whatever their order") {
   CHECK(has_remark(found, "guessed: core0 joins all switches"));
 }
 
+TEST_CASE("what neighbours call themselves cannot break the file") {
+  std::vector<MachineFound> machines{pair_on("h1"), pair_on("h2")};
+  machines[0].neighbours = {{"mlx5_0", "h1"}, {"mlx5_1", "h2"}, {"mlx5_1", "leaf1"}};
+  machines[1].neighbours = {{"mlx5_0", "leaf1"}};
+  machines[1].remarks = {"lldpctl: broken\npods: []\n\x1b[31m"};
+  const FoundTopology found = found_in(machines, network_heard(machines));
+  CHECK(gbps_between(found.topology, "h1", "h2") == 0);
+  CHECK(gbps_between(found.topology, "h1", "leaf1") == 400);
+  CHECK(has_remark(found, "left out: 1 cable from server to server"));
+  for (const std::string& remark : found.remarks) CHECK(is_visible_line(remark));
+
+  machines[1].neighbours = {{"mlx5_0", "leaf\n\x01\"\\"}};
+  machines[0].memory_gib = -3;
+  const auto refused = topology_found(machines, network_heard(machines), "x");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().code == Errc::invalid);
+
+  FoundNetwork network;
+  network.links = {{"h1", "leaf1", std::numeric_limits<double>::infinity()},
+                   {"leaf1", "leaf1", 400},
+                   {"h2", "leaf1", std::nan("")}};
+  CHECK(gbps_between(found_in({pair_on("h1"), pair_on("h2")}, network).topology, "h1", "leaf1") ==
+        800);
+}
+
 TEST_CASE("ibnetdiscover: cables, speeds, and hosts that are others") {
   const std::string text =
       "vendid=0x2c9\ndevid=0xd2f0\n"
@@ -219,7 +247,7 @@ TEST_CASE("one fabric over servers is a scale-up domain, where it can be") {
 
 TEST_CASE("the network of a description, with the hardware that was found") {
   const std::string text =
-      "switches:\n  core: {switches: [leaf-a, leaf-b]}\n  leaf-a: {}\n  leaf-b: {}\n"
+      "switches:\n  core: {switches: [leaf-a, leaf-b]}\n"
       "blocks:\n"
       "  - {switch: leaf-a, nodes: [n1, n2], annotations: {accelerator.x/domain: d1}}\n"
       "  - {switch: leaf-b, nodes: [n3, n9]}\n";
