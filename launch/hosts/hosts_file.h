@@ -20,8 +20,7 @@ namespace starling {
                                           const std::filesystem::path& file,
                                           const Topology& topology, const std::string& flock_name);
 
-/// Its hosts alone, for whoever is about to find out which servers they are: what hosts say of
-/// servers is not looked at.
+/// Its hosts alone, to find out which servers they are: what they say of servers is not looked at.
 [[nodiscard]] Result<HostSet> load_host_list(const std::filesystem::path& file);
 
 /// Servers in consecutive blocks, as even as can be.
