@@ -2,15 +2,18 @@
 #include "launch/experiment/run_claims.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
+
+#include "launch/experiment/run_record.h"
 
 namespace starling {
 namespace {
@@ -22,15 +25,25 @@ std::string read_all(const fs::path& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Of a process here, in ticks since the boot; empty: there is none, or it is dead already.
-std::string start_of_process(const std::string& pid) {
+struct Process {
+  bool ended = false;  ///< it is certain that it does nothing any more
+  std::string start;   ///< in ticks since the boot; empty: it cannot be seen
+};
+
+/// A process here.
+Process look_at(const std::string& pid) {
   const std::string stat = read_all("/proc/" + pid + "/stat");
+  if (stat.empty()) {
+    // /proc may hide processes of other users; a signal tells whether there is one.
+    const int number = std::atoi(pid.c_str());
+    return {number <= 0 || (::kill(number, 0) != 0 && errno == ESRCH), {}};
+  }
   std::istringstream words(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
   std::string word;
   for (int field = 3; field <= 22 && words >> word; ++field) {
-    if (field == 3 && (word == "Z" || word == "X")) return {};
+    if (field == 3 && (word == "Z" || word == "X")) return {true, {}};
   }
-  return words ? word : std::string();
+  return {false, words ? word : std::string()};
 }
 
 /// Processes with equal places see each other by their numbers, as long as the machine is up.
@@ -63,7 +76,7 @@ Holder read_holder(const std::string& text) {
 RunClaims::RunClaims(fs::path folder, std::chrono::milliseconds stale)
     : folder_(std::move(folder)), stale_(stale) {
   const std::string pid = std::to_string(::getpid());
-  me_ = host_name() + " " + this_place() + " " + pid + " " + start_of_process(pid) + "\n";
+  me_ = host_name() + " " + this_place() + " " + pid + " " + look_at(pid).start + "\n";
   toucher_ = std::thread([this] { touch_all(); });
 }
 
@@ -74,8 +87,13 @@ RunClaims::~RunClaims() {
   }
   over_.notify_all();
   toucher_.join();
+  for (const std::string& id : held_) remove_ours(id);
+}
+
+/// It may be another's since, if this process slept.
+void RunClaims::remove_ours(const std::string& id) {
   std::error_code ignored;
-  for (const std::string& id : held_) fs::remove(file_of(id), ignored);
+  if (read_all(file_of(id)) == me_) fs::remove(file_of(id), ignored);
 }
 
 fs::path RunClaims::file_of(const std::string& id) const { return folder_ / (id + ".lock"); }
@@ -92,45 +110,42 @@ void RunClaims::touch_all() {
 
 Result<bool> RunClaims::take(const std::string& id) {
   const std::scoped_lock lock(mutex_);
+  if (held_.contains(id)) return false;  // another thread's
   const fs::path file = file_of(id);
-  for (int tries = 0; tries < 2; ++tries) {
-    // A link to a whole file: nobody sees a lock that does not say yet whose it is.
-    const fs::path fresh =
-        folder_ / (id + ".lock." + host_name() + "." + std::to_string(::getpid()));
-    std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-    out << me_;
-    out.close();
-    if (!out) return {Errc::io, "cannot write " + fresh.string()};
-    const bool mine = ::link(fresh.c_str(), file.c_str()) == 0;
-    const int why = errno;
-    std::error_code ignored;
-    fs::remove(fresh, ignored);
-    if (mine) {
-      held_.insert(id);
-      seen_.erase(id);
-      return true;
-    }
-    if (why != EEXIST)
-      return {Errc::io, "cannot write " + file.string() + ": " + std::strerror(why)};
-    if (held_.contains(id)) return false;  // another thread's
-    const std::string text = read_all(file);
-    if (text.empty() || !dead(id, text)) return false;
-    // Only one of those who find it dead moves it away; what was moved must be what was read, or a
-    // lock that has just been taken goes back.
-    const fs::path gone =
-        folder_ / (id + ".gone." + host_name() + "." + std::to_string(::getpid()));
-    if (::rename(file.c_str(), gone.c_str()) != 0) return false;
-    const bool same = read_all(gone) == text;
-    if (!same) static_cast<void>(::link(gone.c_str(), file.c_str()));
-    fs::remove(gone, ignored);
-    if (!same) return false;
-  }
-  return false;
+  std::error_code ignored;
+  // Most that are asked for have a lock: a look costs a folder on the network less than a try.
+  if (fs::exists(file, ignored) && !remove_dead(id)) return false;
+  const auto mine = write_first(file, me_);
+  if (!mine || !mine.value()) return mine;
+  held_.insert(id);
+  seen_.erase(id);
+  return true;
 }
 
+/// True: a lock that was a dead process's is gone.
+bool RunClaims::remove_dead(const std::string& id) {
+  const fs::path file = file_of(id);
+  const std::string text = read_all(file);
+  if (!dead(id, text)) return false;
+  // Of several that find it dead one moves it away; what was moved must be what was read, or a lock
+  // that has just been taken goes back.
+  const fs::path gone = fresh_name(file);
+  if (::rename(file.c_str(), gone.c_str()) != 0) return false;
+  const bool same = read_all(gone) == text;
+  if (!same) static_cast<void>(::link(gone.c_str(), file.c_str()));
+  std::error_code ignored;
+  fs::remove(gone, ignored);
+  return same;
+}
+
+/// An empty one, as a host leaves it that lost its power, is like another host's.
 bool RunClaims::dead(const std::string& id, const std::string& text) {
   const Holder holder = read_holder(text), mine = read_holder(me_);
-  if (holder.place == mine.place) return start_of_process(holder.pid) != holder.start;
+  if (holder.place == mine.place) {
+    const Process process = look_at(holder.pid);
+    if (process.ended) return true;
+    if (!process.start.empty()) return process.start != holder.start;
+  }
   std::error_code error;
   const auto touched = fs::last_write_time(file_of(id), error);
   if (error) return false;
@@ -143,9 +158,7 @@ bool RunClaims::dead(const std::string& id, const std::string& text) {
 
 void RunClaims::release(const std::string& id) {
   const std::scoped_lock lock(mutex_);
-  if (held_.erase(id) == 0) return;
-  std::error_code ignored;
-  if (read_all(file_of(id)) == me_) fs::remove(file_of(id), ignored);
+  if (held_.erase(id) > 0) remove_ours(id);
 }
 
 std::string RunClaims::holder(const std::string& id) const {

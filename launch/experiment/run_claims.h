@@ -14,14 +14,15 @@
 
 namespace starling {
 
-/// Who of several processes, on any hosts that have one folder, does which run: a file ID.lock there
-/// for each run that is under way, which says by its host, the boot of that host, and its process.
+/// Which of several processes, on any hosts that have one folder, does which run: a file ID.lock
+/// there for each run that is under way, which names its holder's host, the boot of that host, and
+/// its process.
 ///
 /// A lock is left behind by a process that dies. Another takes it over at once where it can see that
-/// the process is gone, on the same host; elsewhere once the file has not been touched for `kStale`,
-/// by the clock of who looks, for its holder touches it each `kTouched`. A holder that only slept may
-/// then do a run that another does, too: that costs time and nothing else, because a record is put
-/// in its place whole, and both have the same.
+/// the process is gone, on the same host; elsewhere once the file has not been touched for `kStale`
+/// by the clock of the process that looks, for its holder touches it each `kTouched`. A holder that
+/// only slept may then do a run that another does, too: that costs time and nothing else, because a
+/// record is put in its place whole, and both have the same.
 ///
 /// Calls may come from several threads. Locks that are held when it goes are released.
 class RunClaims {
@@ -38,7 +39,7 @@ class RunClaims {
   /// cannot be written.
   [[nodiscard]] Result<bool> take(const std::string& id);
   void release(const std::string& id);
-  /// Of who holds the lock of a run, for messages: "host (process 123)"; empty: nobody does.
+  /// The process that holds the lock of a run, for messages: "host (process 123)"; empty: none.
   [[nodiscard]] std::string holder(const std::string& id) const;
 
  private:
@@ -49,6 +50,8 @@ class RunClaims {
   };
   [[nodiscard]] std::filesystem::path file_of(const std::string& id) const;
   [[nodiscard]] bool dead(const std::string& id, const std::string& text);
+  [[nodiscard]] bool remove_dead(const std::string& id);
+  void remove_ours(const std::string& id);
   void touch_all();
 
   std::filesystem::path folder_;

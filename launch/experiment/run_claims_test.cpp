@@ -11,6 +11,7 @@
 
 #include "base/test_folder.h"
 #include "launch/experiment/results.h"
+#include "launch/experiment/run_record.h"
 #include "launch/experiment/test_grid.h"
 
 using namespace starling;
@@ -86,6 +87,51 @@ TEST_CASE("another host's lock counts for as long as it is touched") {
   CHECK(ours.holder(kRun) == "elsewhere (process 12)");
   std::this_thread::sleep_for(std::chrono::milliseconds(450));
   CHECK(ours.take(kRun).value());
+}
+
+TEST_CASE("a lock without a word, as a host leaves it that lost its power, goes in time") {
+  const TestFolder folder("empty");
+  std::ofstream(folder.path / (kRun + ".lock")).close();
+  RunClaims ours(folder.path, std::chrono::milliseconds(100));
+  CHECK_FALSE(ours.take(kRun).value());
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  CHECK(ours.take(kRun).value());
+  ours.release(kRun);
+  CHECK(locks_in(folder.path) == 0);
+}
+
+TEST_CASE("what another has taken over since is not removed with one's own") {
+  const TestFolder folder("slept");
+  const auto lock = folder.path / (kRun + ".lock");
+  {
+    RunClaims ours(folder.path);
+    REQUIRE(ours.take(kRun).value());
+    std::filesystem::remove(lock);
+    std::ofstream(lock) << "elsewhere some-boot/pid:[1] 12 345\n";
+  }
+  CHECK(std::filesystem::exists(lock));
+}
+
+TEST_CASE("of several that write a file first one is told so, and its text stays") {
+  const TestFolder folder("first");
+  const auto file = folder.path / "f";
+  CHECK(write_first(file, "one").value());
+  CHECK_FALSE(write_first(file, "two").value());
+  CHECK(std::filesystem::file_size(file) == 3);
+  CHECK(locks_in(folder.path) == 1);
+  CHECK_FALSE(write_first(folder.path / "none" / "f", "x").ok());
+}
+
+TEST_CASE("a shared folder has runs of one program") {
+  const TestFolder folder("programs");
+  TestGrid grid;
+  GridOptions older = shared();
+  older.program = "0.1.0";
+  REQUIRE(grid.run(folder.path, older).ok());
+  const auto newer = grid.run(folder.path, shared());
+  REQUIRE_FALSE(newer.ok());
+  CHECK(newer.error().code == Errc::conflict);
+  CHECK(grid.run(folder.path, older).value().skipped == 12);
 }
 
 TEST_CASE("processes that share a folder do each run once, and all have all results") {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "launch/experiment/run_record.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
+#include <cstring>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "sim/summary.h"
 #include "workload/traces/text_file.h"
@@ -54,12 +58,13 @@ double number_or(const Json& json, const char* key, double fallback) {
 }  // namespace
 
 std::filesystem::path fresh_name(const std::filesystem::path& file) {
-  // Other processes, on other hosts too, may write the same file.
+  // Other processes, on other hosts too, may write the same file; in containers hosts and processes
+  // may have equal names and numbers.
   static std::atomic<std::uint32_t> count{0};
   char host[256] = {};
   if (::gethostname(host, sizeof host - 1) != 0) host[0] = 0;
   return file.string() + ".new." + host + "." + std::to_string(::getpid()) + "." +
-         std::to_string(++count);
+         std::to_string(++count) + "." + std::to_string(std::random_device()());
 }
 
 Status write_whole(const std::filesystem::path& file, const std::string& text) {
@@ -70,8 +75,28 @@ Status write_whole(const std::filesystem::path& file, const std::string& text) {
     return written;
   }
   std::filesystem::rename(fresh, file, error);
-  if (error) return {Errc::io, file.string() + ": " + error.message()};
-  return done();
+  if (!error) return done();
+  const Error failed{Errc::io, file.string() + ": " + error.message()};
+  std::filesystem::remove(fresh, error);
+  return failed;
+}
+
+Result<bool> write_first(const std::filesystem::path& file, const std::string& text) {
+  const std::filesystem::path fresh = fresh_name(file);
+  std::error_code ignored;
+  if (Status written = write_text_file(fresh, text); !written) {
+    std::filesystem::remove(fresh, ignored);
+    return written.error();
+  }
+  // A link to a whole file: it is there with its text or not at all.
+  const int linked = ::link(fresh.c_str(), file.c_str());
+  const int why = errno;
+  // NFS may say that it is there already of a link that it has just made, when an answer was lost.
+  struct stat seen {};
+  const bool ours = linked == 0 || (::stat(fresh.c_str(), &seen) == 0 && seen.st_nlink == 2);
+  std::filesystem::remove(fresh, ignored);
+  if (ours || why == EEXIST) return ours;
+  return {Errc::io, "cannot write " + file.string() + ": " + std::strerror(why)};
 }
 
 Status write_record(const std::filesystem::path& file, const RunPoint& point,

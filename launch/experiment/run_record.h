@@ -46,8 +46,11 @@ struct Manifest {
 
 /// Where a new text of a file is written before it takes its place: another name for each writer.
 [[nodiscard]] std::filesystem::path fresh_name(const std::filesystem::path& file);
-/// The text as a file, complete or not at all, whoever else writes it at the same time. `io` names
-/// it.
+/// The text as a file, complete or not at all, also where other processes write it at the same
+/// time. `io` names it.
 [[nodiscard]] Status write_whole(const std::filesystem::path& file, const std::string& text);
+/// The same where no file of that name is there yet. False: there was one, which stays. Of several
+/// processes on any hosts that try it, one is told true.
+[[nodiscard]] Result<bool> write_first(const std::filesystem::path& file, const std::string& text);
 
 }  // namespace starling
