@@ -121,6 +121,24 @@ TEST_CASE("a part goes on where it ended, and parts of one folder leave each oth
   anew.force = true;
   CHECK(grid.run(folder.path, anew).value().ran == 6);
   CHECK(grid.run(folder.path, part(1, 2)).value().skipped == 6);
+  GridOptions none = part(20, 20);  // of 12 runs
+  none.force = true;
+  CHECK(grid.run(folder.path, none).value().ran == 0);
+  CHECK(read_results(folder.path).value().missing == 0);
+}
+
+TEST_CASE("rows of jobs take the place of earlier ones as a whole") {
+  const TestFolder folder("rows");
+  TestGrid grid;
+  REQUIRE(grid.run(folder.path, part(1, 2)).ok());
+  const std::string id = grid.points[runs_of(grid.points, {1, 2})[0]].id;
+  const fs::path rows = folder.path / "jobs" / (id + ".csv"), open = folder.path / "open.csv";
+  fs::create_hard_link(rows, open);  // as a process that reads them has them
+  fs::resize_file(open, 10);
+  fs::remove(folder.path / "runs" / (id + ".json"));
+  REQUIRE(grid.run(folder.path, part(1, 2)).value().ran == 1);
+  CHECK(fs::file_size(open) == 10);
+  CHECK(fs::file_size(rows) > 10);
 }
 
 TEST_CASE("a folder of another program or another experiment is no place to go on") {
@@ -197,4 +215,19 @@ TEST_CASE("an incomplete merge has what there is, and no merge goes over another
   const auto again = merge_parts(parts, {out, false});
   REQUIRE_FALSE(again.ok());
   CHECK(again.error().code == Errc::conflict);
+}
+
+TEST_CASE("a merge that cannot copy all leaves nothing") {
+  const TestFolder folder("half");
+  const auto parts = three_parts(folder.path);
+  TestGrid grid;
+  const fs::path rows =
+      parts[0] / "jobs" / (grid.points[runs_of(grid.points, {1, 3})[0]].id + ".csv");
+  fs::remove(rows);
+  fs::create_directory(rows);
+  const auto merged = merge_parts(parts, {folder.path / "out", false});
+  REQUIRE_FALSE(merged.ok());
+  CHECK(merged.error().code == Errc::io);
+  CHECK_FALSE(fs::exists(folder.path / "out" / "runs"));
+  CHECK_FALSE(fs::exists(folder.path / "out" / "jobs"));
 }

@@ -94,6 +94,24 @@ Status copy_over(const fs::path& from, const fs::path& to) {
   return done();
 }
 
+Status copy_all(const std::vector<fs::path>& parts, const Found& found, const fs::path& out) {
+  std::error_code error;
+  bool jobs = false;
+  for (const fs::path& part : parts) jobs = jobs || fs::exists(part / "jobs", error);
+  fs::create_directories(out / "runs", error);
+  if (!error && jobs) fs::create_directories(out / "jobs", error);
+  if (error) return {Errc::io, out.string() + ": " + error.message()};
+  for (const auto& [id, part] : found.of) {
+    const fs::path rows = fs::path("jobs") / (id + ".csv"),
+                   record = fs::path("runs") / (id + ".json");
+    if (fs::exists(part / rows, error)) {
+      if (Status copied = copy_over(part / rows, out / rows); !copied) return copied;
+    }
+    if (Status copied = copy_over(part / record, out / record); !copied) return copied;
+  }
+  return done();
+}
+
 }  // namespace
 
 Result<MergeOutcome> merge_parts(const std::vector<fs::path>& parts, const MergeOptions& options) {
@@ -105,22 +123,14 @@ Result<MergeOutcome> merge_parts(const std::vector<fs::path>& parts, const Merge
     return missing_runs(found.value(), manifest.value());
   std::error_code error;
   if (fs::exists(options.out / "experiment.json", error) || fs::exists(options.out / "runs", error))
-    return {Errc::conflict,
-            options.out.string() + " has an experiment already; give a new folder as --out"};
-  bool jobs = false;
-  for (const fs::path& part : parts) jobs = jobs || fs::exists(part / "jobs", error);
-  fs::create_directories(options.out / "runs", error);
-  if (!error && jobs) fs::create_directories(options.out / "jobs", error);
-  if (error) return {Errc::io, options.out.string() + ": " + error.message()};
-  for (const auto& [id, part] : found.value().of) {
-    const fs::path rows = fs::path("jobs") / (id + ".csv"),
-                   record = fs::path("runs") / (id + ".json");
-    if (fs::exists(part / rows, error)) {
-      if (Status copied = copy_over(part / rows, options.out / rows); !copied)
-        return copied.error();
-    }
-    if (Status copied = copy_over(part / record, options.out / record); !copied)
-      return copied.error();
+    return {Errc::conflict, options.out.string() +
+                                " has an experiment already, or what an interrupted merge has "
+                                "left; give a new folder as --out"};
+  const bool had_jobs = fs::exists(options.out / "jobs", error);
+  if (Status copied = copy_all(parts, found.value(), options.out); !copied) {
+    fs::remove_all(options.out / "runs", error);  // was not there before
+    if (!had_jobs) fs::remove_all(options.out / "jobs", error);
+    return copied.error();
   }
   // Last: a folder with runs alone is no experiment's.
   if (Status made = write_manifest(options.out / "experiment.json", manifest.value()); !made)

@@ -54,6 +54,20 @@ CurveLimits curve_limits(const std::vector<RunPoint>& points) {
   return limits;
 }
 
+/// In their place as a whole: another process may have done the same run, and read them now.
+Status write_rows(const fs::path& file, const RunResult& run) {
+  const fs::path fresh = fresh_name(file);
+  std::error_code error;
+  Status written = write_jobs_csv(fresh, run);
+  if (written.ok()) {
+    fs::rename(fresh, file, error);
+    if (!error) return done();
+    written = {Errc::io, file.string() + ": " + error.message()};
+  }
+  fs::remove(fresh, error);
+  return written;
+}
+
 Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoint& point,
                const PolicyRegistry& policies, const RunFunction& run, const CurveLimits& limits,
                const GridOptions& options) {
@@ -64,23 +78,23 @@ Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoin
   if (!result) return result.error();
   const fs::path& out = options.out;
   if (experiment.jobs_csv) {
-    if (Status csv = write_jobs_csv(out / "jobs" / (point.id + ".csv"), result.value()); !csv)
-      return csv;
+    if (Status rows = write_rows(out / "jobs" / (point.id + ".csv"), result.value()); !rows)
+      return rows;
   }
   const RunCurves curves = run_curves(result.value(), topology, limits);
   return write_record(out / "runs" / (point.id + ".json"), point, options.program,
                       std::move(result).value(), curves);
 }
 
-/// Removes what runs have left in a folder, and nothing else: files named by the id of a run; where
-/// `only` has some, of one of these.
-void forget(const fs::path& dir, const char* extension, const std::set<std::string>& only) {
+/// Removes what runs have left in a folder, and nothing else: files named by the id of a run, of
+/// those in `only`; null: of any.
+void forget(const fs::path& dir, const char* extension, const std::set<std::string>* only) {
   std::error_code error;
   std::vector<fs::path> ours;
   for (const auto& entry : fs::directory_iterator(dir, error)) {
     const std::string id = entry.path().stem().string();
     if (entry.path().extension() == extension && is_run_id(id) &&
-        (only.empty() || only.contains(id)))
+        (only == nullptr || only->contains(id)))
       ours.push_back(entry.path());
   }
   for (const fs::path& file : ours) fs::remove(file, error);
@@ -119,12 +133,11 @@ Status make_folders(const Experiment& experiment, const std::vector<RunPoint>& p
     return {Errc::conflict, runs.string() + ": " + error.message() +
                                 "; name a folder by --out that you may write to"};
   if (options.force) {
-    std::set<std::string> ids;
-    if (!options.part.whole()) {
-      for (const std::size_t i : runs_of(points, options.part)) ids.insert(points[i].id);
-    }
-    forget(runs, ".json", ids);
-    forget(options.out / "jobs", ".csv", ids);
+    std::set<std::string> ids;  // none of a part that has no runs
+    for (const std::size_t i : runs_of(points, options.part)) ids.insert(points[i].id);
+    const std::set<std::string>* const only = options.part.whole() ? nullptr : &ids;
+    forget(runs, ".json", only);
+    forget(options.out / "jobs", ".csv", only);
     return done();
   }
   if (options.resume || options.share || !options.part.whole()) return done();
@@ -163,9 +176,20 @@ bool is_done(const RunPoint& point, const GridOptions& options) {
   const auto record = read_record(file, point);
   if (!options.share && options.part.whole()) return record.ok();
   if (record.ok() && record.value().program == options.program) return true;
+  // One that cannot be read now may be another process's, and good.
   std::error_code ignored;
-  fs::remove(file, ignored);
+  if (record.ok() || record.error().code == Errc::invalid) fs::remove(file, ignored);
   return false;
+}
+
+/// experiment.json. Where others may start at the same moment, only if there is none yet: all have
+/// to be of one experiment and one program.
+Status tell_grid(const GridOptions& options, const Manifest& manifest) {
+  const fs::path file = options.out / "experiment.json";
+  if (!options.share) return write_manifest(file, manifest);
+  const auto first = write_first(file, text_of(manifest));
+  if (!first) return first.error();
+  return first.value() ? done() : same_grid(options, manifest);
 }
 
 Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& points,
@@ -225,7 +249,7 @@ class Pool {
     left_.pop_front();
     return point;
   }
-  /// One that no process has. Those that another has finished since are nobody's any more.
+  /// One that no process has. Those that another has finished since are done with.
   Result<const RunPoint*> claim() {
     const fs::path runs = options_.out / "runs";
     const auto finished = [&](const RunPoint* point) {
@@ -241,7 +265,7 @@ class Pool {
           ++at;
           continue;
         }
-        if (!finished(point)) {  // as it was when nobody had the lock
+        if (!finished(point)) {  // as it was before the lock was taken
           left_.erase(at);
           return point;
         }
@@ -265,7 +289,7 @@ class Pool {
   std::list<const RunPoint*> left_;
   std::uint64_t total_;
   const GridOptions& options_;
-  RunClaims* claims_;  ///< null: nobody else does runs of this folder
+  RunClaims* claims_;  ///< null: no other process does runs of this folder
   std::uint64_t done_ = 0, failed_ = 0, others_ = 0;
   std::optional<Error> error_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -285,13 +309,13 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
     if (Status found = find_bounds(experiment, inputs, machine, told); !found) return found.error();
   }
   const Manifest manifest = manifest_of(experiment, told, options.program);
-  if (options.share || !options.part.whole()) {
+  const bool divided = options.share || !options.part.whole();
+  if (divided) {
     if (Status same = same_grid(options, manifest); !same) return same.error();
   }
   if (Status made = make_folders(experiment, points, options); !made) return made.error();
-  if (Status written = write_manifest(options.out / "experiment.json", manifest); !written)
-    return written.error();
-  const bool resumes = options.resume || options.share || !options.part.whole();
+  if (Status told_all = tell_grid(options, manifest); !told_all) return told_all.error();
+  const bool resumes = options.resume || divided;
   GridOutcome outcome;
   std::vector<const RunPoint*> todo;
   const std::vector<std::size_t> mine = runs_of(points, options.part);
