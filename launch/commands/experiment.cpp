@@ -55,7 +55,7 @@ std::string contradiction(const ExperimentOptions& o) {
   if (o.resume && o.force)
     return "--resume keeps the runs that are there, --force removes them; give one";
   if (o.part && o.share)
-    return "--part does the runs of one part, --share any that nobody else does; give one";
+    return "--part does the runs of one part, --share any that no other process does; give one";
   if (o.share && !o.out.empty()) return "--share says where results go; leave --out out";
   if (o.share && o.force)
     return "--force would remove what others do in the folder of --share; give a new folder";
@@ -65,10 +65,10 @@ std::string contradiction(const ExperimentOptions& o) {
     return o.words.empty() ? "FILE is missing: the experiment, a YAML file"
                            : "one FILE at a time; folders of parts are for --merge";
   }
-  if (divided || o.resume || o.force || o.dry_run || !o.split.empty() || !o.set.empty())
+  if (divided || o.resume || o.force || o.dry_run || !o.split.empty() || !o.set.empty() ||
+      o.threads > 0)
     return "--merge takes what parts have left, and runs nothing; it goes with --out, "
-           "--incomplete, "
-           "--json and --quiet alone";
+           "--incomplete, --json and --quiet alone";
   if (o.words.empty()) return "--merge: name the folders that the parts left";
   if (o.out.empty()) return "--merge: say by --out where the whole goes";
   return "";

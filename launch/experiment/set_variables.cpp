@@ -81,8 +81,10 @@ Result<Variables> read_variables(const std::filesystem::path& file, const std::s
 
 std::vector<std::string> policies_in(const std::filesystem::path& file) {
   std::vector<std::string> names;
+  const auto text = read_text_file(file, kExperimentBytes);
+  if (!text) return names;
   try {
-    for (const YAML::Node& node : YAML::LoadFile(file.string())["policies"]) {
+    for (const YAML::Node& node : YAML::Load(text.value())["policies"]) {
       const YAML::Node name = node.IsMap() ? node["policy"] : node;
       if (name.IsDefined() && name.IsScalar()) names.push_back(name.as<std::string>());
     }
