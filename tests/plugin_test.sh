@@ -33,7 +33,7 @@ grep -q '"jobs_finished": 120' one.json || fail "not all jobs finished: $(cat on
 "$starling" sim --topology t.yaml --trace w.csv --policy fifo --agents 2 --json --quiet >fifo.json
 [ "$(hash_of one.json)" != "$(hash_of fifo.json)" ] || fail "the plug-in is fifo"
 refused "largest" sim --topology t.yaml --trace w.csv --policy ./smallest_first.so:largest=0
-refused "has no option" sim --topology t.yaml --trace w.csv --policy ./smallest_first.so:lagrest=4 || true
+refused "has no option" sim --topology t.yaml --trace w.csv --policy ./smallest_first.so:lagrest=4
 cat >e.yaml <<'YAML'
 name: own
 topologies: [t.yaml]

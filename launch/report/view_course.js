@@ -119,4 +119,4 @@ const course = (() => {
   }
   return points;
 })();
-const mostWaiting = Math.max(1, ...course.map((p) => p[2]));
+const mostWaiting = course.reduce((most, p) => Math.max(most, p[2]), 1);
