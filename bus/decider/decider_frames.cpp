@@ -55,10 +55,15 @@ Offset<wire::Server> server_of(FlatBufferBuilder& to, const View& view, const Se
   return wire::CreateServer(to, server.gpus.first, server.gpus.size(), type, list);
 }
 
-Result<Placement> gpus_of(const flatbuffers::Vector<std::uint32_t>* list,
-                          const Topology& topology) {
+/// `room`: GPUs that all decisions may still name. A frame may have one list in many decisions, so
+/// its size alone bounds nothing.
+Result<Placement> gpus_of(const flatbuffers::Vector<std::uint32_t>* list, const Topology& topology,
+                          std::size_t& room) {
   Placement gpus;
   if (list == nullptr) return gpus;
+  if (list->size() > room)
+    return {Errc::invalid, "names more than " + std::to_string(kMostAdvisedGpus) + " GPUs"};
+  room -= list->size();
   for (const std::uint32_t gpu : *list) {
     if (gpu >= topology.gpu_count())
       return {Errc::invalid, "names GPU " + std::to_string(gpu) + ", which is not"};
@@ -120,9 +125,10 @@ Result<DeciderAdvice> read_advice(std::span<const std::byte> frame, const Topolo
   if (message.advice()->decisions() == nullptr) return advice;
   if (message.advice()->decisions()->size() > kMostAdvised)
     return {Errc::invalid, "has more than " + std::to_string(kMostAdvised) + " decisions"};
+  std::size_t room = kMostAdvisedGpus;
   for (const wire::Decision* const one : *message.advice()->decisions()) {
     const JobId job{one->job()->hi(), one->job()->lo()};
-    auto gpus = gpus_of(one->gpus(), topology);
+    auto gpus = gpus_of(one->gpus(), topology, room);
     if (!gpus) return gpus.error();
     switch (one->kind()) {
       case wire::Kind::start:

@@ -2,6 +2,8 @@
 #include "bus/decider/external_policy.h"
 
 #include <algorithm>
+#include <chrono>
+#include <mutex>
 #include <utility>
 #include <zmq.hpp>
 
@@ -12,13 +14,18 @@ namespace {
 
 constexpr Duration kShortestRound = std::chrono::milliseconds(10);
 constexpr Duration kAgain = std::chrono::seconds(1);  // nothing has changed, but time passes
+constexpr int kMostFrames = 32;  // of one call: a decider that sends without end holds up no agent
 
 int milliseconds_of(Duration d) {
   return static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(d).count());
 }
 
+/// No "tcp://SOURCE;TARGET", whose target is elsewhere.
 bool is_local(const std::string& endpoint) {
-  return endpoint.starts_with("ipc://") || endpoint.starts_with("tcp://127.0.0.1:");
+  const std::string_view tcp = "tcp://127.0.0.1:";
+  const std::size_t digits = endpoint.find_first_not_of("0123456789", tcp.size());
+  if (endpoint.starts_with(tcp)) return endpoint.size() > tcp.size() && digits == std::string::npos;
+  return endpoint.starts_with("ipc://") && endpoint.size() > 6;
 }
 
 }  // namespace
@@ -32,10 +39,29 @@ const PolicyFacts ExternalPolicy::kFacts{
     .lengths = LengthSource::estimates,
     .needs_model_file = true};
 
-/// The socket. What it throws is as if nobody answered.
+namespace {
+
+/// Threads and files of ZeroMQ, once for all policies of this process; gone with the last of them.
+std::shared_ptr<zmq::context_t> common_context() {
+  static std::mutex mutex;
+  static std::weak_ptr<zmq::context_t> common;
+  const std::scoped_lock lock(mutex);
+  std::shared_ptr<zmq::context_t> context = common.lock();
+  if (context == nullptr) {
+    context = std::make_shared<zmq::context_t>();
+    context->set(zmq::ctxopt::max_sockets, context->get(zmq::ctxopt::socket_limit));
+    common = context;
+  }
+  return context;
+}
+
+}  // namespace
+
+/// The socket. What it throws is as if no answer came.
 class ExternalPolicy::Link {
  public:
-  Link(const std::string& endpoint, bool wait) : socket_(context_, zmq::socket_type::dealer) {
+  Link(const std::string& endpoint, bool wait)
+      : context_(common_context()), socket_(*context_, zmq::socket_type::dealer) {
     socket_.set(zmq::sockopt::linger, 0);
     socket_.set(zmq::sockopt::sndhwm, 2);
     socket_.set(zmq::sockopt::rcvhwm, 16);
@@ -69,22 +95,30 @@ class ExternalPolicy::Link {
   }
 
  private:
-  zmq::context_t context_;
+  std::shared_ptr<zmq::context_t> context_;
   zmq::socket_t socket_;
 };
 
 ExternalPolicy::ExternalPolicy(ExternalOptions options, std::unique_ptr<Policy> fallback)
     : options_(std::move(options)), fallback_(std::move(fallback)), facts_(kFacts) {
-  if (!options_.wait) facts_.round = std::max(kShortestRound, options_.timeout / 4);
+  set_round();
 }
 
 ExternalPolicy::~ExternalPolicy() = default;
 
-/// Advice to the present question, if it is there or comes in time; what else comes is dropped.
-std::optional<DeciderAdvice> ExternalPolicy::take(const Topology& topology, int wait_ms) {
+void ExternalPolicy::set_round() {
+  if (options_.wait) return;
+  const bool open = question_.number > 0 && !question_.over;
+  facts_.round = open ? std::max(kShortestRound, options_.timeout / 4) : kAgain;
+}
+
+/// Advice to the present question, if it is there or comes within `wait`; what else comes is dropped.
+std::optional<DeciderAdvice> ExternalPolicy::take(const Topology& topology, Duration wait) {
+  const auto until = std::chrono::steady_clock::now() + wait;
   try {
-    while (link_ != nullptr) {
-      const auto frame = link_->receive(wait_ms);
+    for (int frames = 0; link_ != nullptr && frames < kMostFrames; ++frames) {
+      const Duration left = std::max<Duration>(until - std::chrono::steady_clock::now(), {});
+      const auto frame = link_->receive(milliseconds_of(left));
       if (!frame) return std::nullopt;
       auto advice = read_advice(
           std::span(static_cast<const std::byte*>(frame->data()), frame->size()), topology);
@@ -104,25 +138,32 @@ std::optional<DeciderAdvice> ExternalPolicy::take(const Topology& topology, int 
 }
 
 std::vector<Decision> ExternalPolicy::decide(const View& view, const Trigger& trigger, Rng& rng) {
-  AskFrame ask = ask_frame(view, number_ + 1);
-  const bool changed = number_ == 0 || ask.state != question_.state ||
+  by_fallback_ = false;
+  AskFrame frame = ask_frame(view, number_ + 1);
+  const bool changed = number_ == 0 || frame.state != question_.state ||
                        (question_.over && view.now - question_.at >= kAgain);
   if (!changed && question_.over) return {};
   if (changed) {
     // Where much changes no question lives long: the time-out is that of the first one unanswered.
     const Instant since = number_ == 0 || question_.over ? view.now : question_.at;
-    question_ = {++number_, ask.state, since, std::move(ask.bytes), false, false};
-    if (options_.wait) learn();
+    question_ = {++number_, frame.state, since, std::move(frame.bytes), false, false};
+    if (options_.wait) ask();
   }
-  if (auto advice = take(view.topology, options_.wait ? milliseconds_of(options_.timeout) : 0)) {
-    question_.over = true;
+  auto advice = take(view.topology, options_.wait ? options_.timeout : Duration{0});
+  by_fallback_ = !advice && (options_.wait || view.now - question_.at >= options_.timeout);
+  question_.over = advice.has_value() || by_fallback_;
+  set_round();
+  if (advice) {
     ++counts_.taken;
     return std::move(advice->decisions);
   }
-  if (!options_.wait && view.now - question_.at < options_.timeout) return {};
-  question_.over = true;
+  if (!by_fallback_) return {};
   ++counts_.fell_back;
   return fallback_->decide(view, trigger, rng);
+}
+
+void ExternalPolicy::refused(const Feedback& feedback) {
+  if (by_fallback_) fallback_->refused(feedback);
 }
 
 Placement ExternalPolicy::offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
@@ -131,6 +172,11 @@ Placement ExternalPolicy::offer(const View& view, std::uint32_t want, std::uint3
 }
 
 void ExternalPolicy::learn() {
+  ask();
+  fallback_->learn();
+}
+
+void ExternalPolicy::ask() {
   if (question_.number == 0 || question_.sent) return;
   try {
     if (link_ == nullptr) link_ = std::make_unique<Link>(options_.endpoint, options_.wait);
@@ -157,8 +203,7 @@ void add_external(PolicyRegistry& registry) {
         ExternalOptions chosen;
         chosen.endpoint = options.file("endpoint",
                                        "where the decider answers: ipc://PATH or "
-                                       "tcp://127.0.0.1:PORT; default ipc:///tmp/starling-decider");
-        if (chosen.endpoint.empty()) chosen.endpoint = "ipc:///tmp/starling-decider";
+                                       "tcp://127.0.0.1:PORT; to be given");
         chosen.timeout = from_seconds(
             options.number("timeout", 50, 1, 60'000, "milliseconds; then the fallback decides") /
             1000);

@@ -25,8 +25,8 @@ struct ExternalOptions {
 ///
 /// Without `wait` decide() never waits: it notes the question, which learn() sends after the step,
 /// and answers with the advice that has come since, if nothing has changed meanwhile; with nothing
-/// while there is time; then as `fallback` does. It asks to be called again each quarter of the
-/// time-out, for that. With `wait` it is as deterministic as the decider.
+/// while there is time; then as `fallback` does. While a question is open it asks to be called again
+/// each quarter of the time-out, else each second. With `wait` it is as deterministic as the decider.
 class ExternalPolicy final : public Policy {
  public:
   ExternalPolicy(ExternalOptions options, std::unique_ptr<Policy> fallback);
@@ -37,8 +37,21 @@ class ExternalPolicy final : public Policy {
                                              Rng& rng) override;
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override;
-  void learn() override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
+
+  // The fallback learns as it does alone.
+  void refused(const Feedback& feedback) override;
+  [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
+    return fallback_->save(origin);
+  }
+  [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override {
+    return fallback_->restore(memory, origin);
+  }
+  [[nodiscard]] std::uint32_t memory_version() const noexcept override {
+    return fallback_->memory_version();
+  }
+  [[nodiscard]] std::uint64_t learned() const noexcept override { return fallback_->learned(); }
+  void learn() override;
 
   struct Counts {
     std::uint64_t asked = 0, taken = 0, fell_back = 0, damaged = 0, late = 0;
@@ -55,7 +68,10 @@ class ExternalPolicy final : public Policy {
     std::vector<std::byte> bytes;
     bool sent = false, over = false;  ///< over: it was acted upon
   };
-  std::optional<DeciderAdvice> take(const Topology& topology, int wait_ms);
+  std::optional<DeciderAdvice> take(const Topology& topology, Duration wait);
+  void ask();
+  /// Rounds are as frequent as answers are awaited.
+  void set_round();
 
   ExternalOptions options_;
   std::unique_ptr<Policy> fallback_;
@@ -64,6 +80,7 @@ class ExternalPolicy final : public Policy {
   Question question_;
   Counts counts_;
   std::uint64_t number_ = 0;
+  bool by_fallback_ = false;  ///< the last decisions
 };
 
 /// `external`, whose fallback is one of those that `registry` has now.

@@ -9,6 +9,8 @@
 #include <zmq.hpp>
 
 #include "base/test_folder.h"
+#include "decider_generated.h"
+#include "scheduling/feedback.h"
 #include "sim/chaos/chaos.h"
 #include "sim/simulate.h"
 #include "topology/generate/generate.h"
@@ -198,15 +200,86 @@ TEST_CASE("without waiting advice is taken at a later call, while nothing has ch
   CHECK(finished(world.run(world.policy(",timeout=60000"))) == 60);
 }
 
+TEST_CASE("a decider that sends answers without end holds up no run") {
+  World4 world;
+  std::atomic<bool> over = false;
+  std::thread flood([&] {
+    zmq::context_t context;
+    zmq::socket_t socket(context, zmq::socket_type::router);
+    socket.set(zmq::sockopt::linger, 0);
+    socket.bind(world.endpoint);
+    const Bytes other = advice_frame({999'999'999, {}});
+    zmq::message_t who, empty, question;
+    while (!over && !socket.recv(who, zmq::recv_flags::dontwait)) std::this_thread::yield();
+    while (!over) {
+      zmq::message_t to;
+      to.copy(who);
+      if (!socket.send(to, zmq::send_flags::sndmore | zmq::send_flags::dontwait)) continue;
+      static_cast<void>(socket.send(zmq::message_t(), zmq::send_flags::sndmore));
+      static_cast<void>(
+          socket.send(zmq::buffer(other.data(), other.size()), zmq::send_flags::dontwait));
+    }
+  });
+  const auto run = world.run(world.policy(",wait=yes,timeout=20"));
+  over = true;
+  flood.join();
+  CHECK(finished(run) == 60);
+}
+
+TEST_CASE("a fallback learns, and hears of its own decisions alone") {
+  struct Learner final : Policy {
+    [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
+    [[nodiscard]] std::vector<Decision> decide(const View&, const Trigger&, Rng&) override {
+      return {Preempt{{1, 1}}};
+    }
+    void refused(const Feedback&) override { ++heard; }
+    void learn() override { ++learns; }
+    [[nodiscard]] std::uint64_t learned() const noexcept override { return learns; }
+    PolicyFacts facts_;
+    std::uint64_t learns = 0, heard = 0;
+  };
+  auto owned = std::make_unique<Learner>();
+  const Learner& learner = *owned;
+  ExternalPolicy policy({"ipc://nowhere", std::chrono::milliseconds(1), true}, std::move(owned));
+  policy.learn();
+  CHECK(learner.learns == 1);
+  CHECK(policy.learned() == 1);
+  policy.refused({Preempt{{1, 1}}, DecisionFault::not_running});  // nothing was decided yet
+  CHECK(learner.heard == 0);
+}
+
 TEST_CASE("options say where, and what is wrong with them") {
   const PolicyRegistry policies = with_external();
-  CHECK(policies.make("external").ok());
+  const auto nowhere = policies.make("external");
+  REQUIRE_FALSE(nowhere.ok());
+  CHECK(nowhere.error().message.find("give ipc://PATH") != std::string::npos);
+  CHECK_FALSE(policies.make("external:endpoint=tcp://127.0.0.1:0;10.0.0.1:5555").ok());
   CHECK(policies.make("external:endpoint=tcp://127.0.0.1:5555,fallback=srtf").ok());
   CHECK_FALSE(policies.make("external:endpoint=tcp://10.0.0.1:5555").ok());
-  const auto wrong = policies.make("external:fallback=nobody");
+  const auto wrong = policies.make("external:endpoint=ipc://d,fallback=nobody");
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message.find("fallback: no policy 'nobody'") != std::string::npos);
-  CHECK_FALSE(policies.make("external:timeout=0").ok());
+  CHECK_FALSE(policies.make("external:endpoint=ipc://d,timeout=0").ok());
+}
+
+TEST_CASE("a list of GPUs that many decisions have is counted in each") {
+  GeneratorOptions place;
+  place.servers = 2;
+  const Topology topology = generate_leaf_spine(place).value();
+  flatbuffers::FlatBufferBuilder to;
+  const auto gpus = to.CreateVector(std::vector<std::uint32_t>(100'000, 1));
+  std::vector<flatbuffers::Offset<starling_decider::Decision>> all;
+  const starling_decider::JobId id(1, 2);
+  for (int i = 0; i < 4096; ++i)
+    all.push_back(
+        starling_decider::CreateDecision(to, starling_decider::Kind::start, &id, gpus, 0));
+  const auto list = to.CreateVector(all);
+  const auto said = starling_decider::CreateAdvice(to, 1, list);
+  starling_decider::FinishMessageBuffer(to, starling_decider::CreateMessage(to, 1, 0, said));
+  const auto* const first = reinterpret_cast<const std::byte*>(to.GetBufferPointer());
+  const auto read = read_advice({first, to.GetSize()}, topology);
+  REQUIRE_FALSE(read.ok());
+  CHECK(read.error().message.find("names more than ") == 0);
 }
 
 TEST_CASE("frames are read back, and anything else is refused") {

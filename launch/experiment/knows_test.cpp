@@ -60,6 +60,7 @@ Times times_of(const PolicyRegistry& policies, const std::string& policy,
 TEST_CASE("who declares to know no estimates decides the same without; the others do not") {
   const PolicyRegistry policies = all_policies();
   for (const auto& [name, entry] : policies.entries()) {
+    if (name == "external") continue;  // another process decides
     for (const PolicyVariant& variant : variants_of(entry)) {
       std::string text = name;
       if (!variant.option.empty()) text += ":" + variant.option + "=" + variant.value;
@@ -86,7 +87,7 @@ TEST_CASE("who declares that it knows the future can be told") {
   const PolicyRegistry policies = all_policies();
   for (const auto& [name, entry] : policies.entries()) {
     CAPTURE(name);
-    const auto made = policies.make(name);
+    const auto made = policies.make(name == "external" ? "external:endpoint=ipc://d" : name);
     REQUIRE(made.ok());
     const bool foresees = dynamic_cast<const Foresight*>(made.value().get()) != nullptr;
     CHECK((foresees || made.value()->facts().lengths != LengthSource::truth));

@@ -3,8 +3,8 @@
 
     flatc --python -o generated bus/decider/decider.fbs         (Debian: flatbuffers-compiler)
     pip install pyzmq flatbuffers
-    PYTHONPATH=generated python python/examples/decider.py ipc:///tmp/starling-decider &
-    starling sim --topology cluster.yaml --trace trace.csv --policy external:endpoint=ipc:///tmp/starling-decider,wait=yes
+    PYTHONPATH=generated python python/examples/decider.py ipc://$HOME/decider/socket &
+    starling sim --topology cluster.yaml --trace trace.csv --policy external:endpoint=ipc://$HOME/decider/socket,wait=yes
 
 It starts the jobs that ask for the fewest GPUs first, each on the server with the fewest free GPUs that has enough.
 """
