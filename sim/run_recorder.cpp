@@ -8,7 +8,7 @@ namespace starling {
 namespace {
 
 constexpr std::uint32_t kNew = ~0U;
-constexpr double kFirstInterval = 1e-3;
+constexpr double kFirstInterval = 1e-3, kLongestInterval = 1e9;
 
 double at(Instant now) { return seconds(now.time_since_epoch()); }
 
@@ -62,6 +62,8 @@ void RunRecorder::frame(Instant now, std::uint32_t from, std::uint32_t to, std::
   const double each = recording_->frames_each_s, begin = std::floor(at(now) / each) * each;
   if (!frames.empty() && frames.back().at_s != begin) interval_.clear();
   const auto key = std::tuple(from, to, static_cast<std::uint32_t>(kind));
+  // More kinds and pairs of agents than entries: no interval is long enough for the rest.
+  if (frames.size() >= kFramesMax && each >= kLongestInterval && !interval_.contains(key)) return;
   const auto [found, fresh] = interval_.emplace(key, frames.size());
   if (!fresh) {
     ++frames[found->second].count;
@@ -74,7 +76,7 @@ void RunRecorder::frame(Instant now, std::uint32_t from, std::uint32_t to, std::
 /// Until there is room for half as many again.
 void RunRecorder::thin() {
   std::vector<Recording::Frames>& frames = recording_->frames;
-  while (3 * frames.size() > 2 * kFramesMax && recording_->frames_each_s < 1e9) {
+  while (3 * frames.size() > 2 * kFramesMax && recording_->frames_each_s < kLongestInterval) {
     double& each = recording_->frames_each_s;
     each *= 2;
     for (Recording::Frames& f : frames) f.at_s = std::floor(f.at_s / each) * each;
@@ -93,6 +95,7 @@ void RunRecorder::thin() {
     }
     frames = std::move(merged);
   }
+  if (frames.size() > kFramesMax) frames.erase(frames.begin() + kFramesMax, frames.end());
   interval_.clear();
   for (std::size_t i = frames.size(); i-- > 0 && frames[i].at_s == frames.back().at_s;)
     interval_[{frames[i].from, frames[i].to, frames[i].kind}] = i;

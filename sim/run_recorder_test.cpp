@@ -112,6 +112,18 @@ TEST_CASE("frames beyond the bound are counted in longer intervals, and none is 
   CHECK(all == kFrames);
 }
 
+TEST_CASE("more pairs of agents than entries do not grow beyond the bound") {
+  RunRecorder recorder;
+  recorder.begins(small_cluster(), {}, {});
+  for (std::uint32_t round = 0; round < 3; ++round) {
+    for (std::uint32_t pair = 0; pair < 200U * 200U; ++pair)
+      recorder.frame(at_s(round), pair / 200, pair % 200, 0);
+  }
+  const Recording& record = *recorder.recording();
+  CHECK(record.frames.size() <= RunRecorder::kFramesMax);
+  CHECK(record.frames.front().count == 3);
+}
+
 TEST_CASE("a seed of chaos leaves its faults and outages, and is the same seed") {
   ChaosOptions options;
   options.only = {"F1-agent", "F1-executor", "F20-gpu"};

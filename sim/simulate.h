@@ -68,7 +68,7 @@ struct SimOptions {
   /// Nodes that speak as an earlier version does; all others speak the newest protocol.
   std::map<NodeId, std::uint16_t> protocols = {};
   std::function<void(std::uint64_t done, std::uint64_t total)> progress;  ///< called now and then
-  RunRecorder* recorder = nullptr;  ///< is told of what happens, and outlives the run; null: nobody
+  RunRecorder* recorder = nullptr;  ///< is told of what happens, and outlives the run; null: none
   /// Nodes say which life they are of and how far their journal is, and remember it of each other,
   /// so that old copies are found out (bus/wire/node.h).
   bool known_lives = false;

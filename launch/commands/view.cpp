@@ -89,7 +89,7 @@ void add_view(const Command& root) {
   command.option("--svg", o->svg, "FILE.svg", "a still picture instead");
   command.option("--at", o->at, "TIME",
                  "of the picture, or of --json: 90s, 36h, 2d after the start (default: half way)");
-  command.flag("--json", o->json, "who runs where and who waits at that time, on stdout");
+  command.flag("--json", o->json, "which jobs run where and which wait at that time, on stdout");
   command.flag("-q,--quiet", o->quiet, "nothing on stderr");
   command.examples({"starling view run.json", "starling view run.json --svg run.svg --at 36h"});
   command.action([o] { return view(*o); });

@@ -75,7 +75,7 @@ const showQueue = () => {
   $('queue').replaceChildren();
   const list = [...state.waiting].sort((a, b) => a.submit - b.submit);
   for (const job of list.slice(0, 8)) button($('queue'), paint.of(job), shortName(job.name), `${manyGpus(job.gpus)}, ${time(t - job.submit)}`, () => choosing(job));
-  if (list.length > 8) make('div', $('queue'), `and ${count(list.length - 8)} more, who want ${manyGpus(list.slice(8).reduce((n, j) => n + j.gpus, 0))}`, {class: 'note'});
+  if (list.length > 8) make('div', $('queue'), `and ${count(list.length - 8)} more, for ${manyGpus(list.slice(8).reduce((n, j) => n + j.gpus, 0))}`, {class: 'note'});
   if (list.length === 0) make('div', $('queue'), 'No job waits.', {class: 'note'});
 };
 const showFeed = () => {

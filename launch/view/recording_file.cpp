@@ -42,6 +42,8 @@ Placement placement_of(const std::string& text, std::uint32_t most) {
   Placement gpus;
   for (const IndexRange& range : gpu_ranges(text)) {
     if (range.last > most) throw std::out_of_range("a job has run on GPUs that are not");
+    if (gpus.size() + (range.last - std::min(range.first, range.last)) > most)
+      throw std::out_of_range("a job has run on a GPU twice at a time");
     for (std::uint32_t gpu = range.first; gpu < range.last; ++gpu) gpus.emplace_back(gpu);
   }
   return gpus;

@@ -18,7 +18,7 @@ Recording recording_of(const RunResult& run, const Topology& topology) {
     const auto job = static_cast<std::uint32_t>(all.jobs.size());
     all.jobs.push_back({row.name, row.model, row.submit_s, row.finish_s, row.state, row.gpus,
                         row.agent, row.forwards, row.duration_s});
-    all.end_s = std::max({all.end_s, row.submit_s, row.finish_s});
+    all.end_s = std::max({all.end_s, row.submit_s, row.start_s, row.finish_s});
     if (row.start_s < 0) continue;
     Recording::Share share{job, 0, row.start_s, row.finish_s, {}, false};
     for (const IndexRange& range : gpu_ranges(row.placement)) {

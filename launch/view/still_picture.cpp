@@ -166,7 +166,7 @@ std::string still_picture(const Recording& recording, const Moment& moment) {
   double bottom = kHead + plan.height + 16;
   body += words(
       0, bottom, 9.5, "#5b6472",
-      moment.waiting.empty() ? "Nobody waits" : "Waiting, as wide as the GPUs that they ask for");
+      moment.waiting.empty() ? "No job waits" : "Waiting, as wide as the GPUs that they ask for");
   body += queue(recording, moment, width, bottom + 6, bottom);
   return printed(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"%.1f %.1f %.1f %.1f\" "

@@ -99,6 +99,8 @@ TEST_CASE("what is no recording is told so, and why") {
   CHECK(refusal(with("starling_recording", 2)).find("record the run anew") != std::string::npos);
   CHECK(refusal(with("shares", {{0, 0, 1.0, 2.0, "0-4000000000", 0}})).find("GPUs that are not") !=
         std::string::npos);
+  CHECK(refusal(with("shares", {{0, 0, 1.0, 2.0, "0-15,0", 0}})).find("on a GPU twice") !=
+        std::string::npos);
   CHECK(refusal(with("shares", {{99, 0, 1.0, 2.0, "0", 0}})).find("not listed") !=
         std::string::npos);
   CHECK(refusal(with("jobs", "none")).find("is damaged") != std::string::npos);
@@ -258,6 +260,18 @@ TEST_CASE("the page plays a run of 2,000 jobs on 512 GPUs as it was") {
                                  std::to_string(half.busy_gpus));
   check_played(dom);
   MESSAGE("ms a frame, without a GPU of the machine's: " << told(dom, "ms"));
+}
+
+TEST_CASE("the page plays a run of more events than a call has arguments") {
+  const TestBrowser browser("view-long");
+  if (!browser.usable()) return;
+  Recorded run;
+  record(run, racks(4), 20, "fifo", 1);
+  Recording recording = run.recording();
+  constexpr int kNotes = 150'000;
+  for (int i = 0; i < kNotes; ++i)
+    recording.notes.push_back({recording.end_s * i / kNotes, "told"});
+  CHECK(told(browser.dom(view_page(recording)), "ready") == "yes");
 }
 
 TEST_CASE("the page plays a seed of chaos, with what was down") {

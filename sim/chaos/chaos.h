@@ -26,7 +26,7 @@ struct ChaosOptions {
   std::uint32_t agents = 0, executors_each = 0, jobs = 0;
   /// Every so many seeds one is run twice, and both runs must do the same (S12); 0: none.
   std::uint32_t twice_every = 50;
-  RunRecorder* recorder = nullptr;  ///< of who watches the last seed; null: nobody
+  RunRecorder* recorder = nullptr;  ///< is told of the last seed; null: none
   /// Scripted half way through the faults of every seed: a bug that has to be found.
   std::function<void(World&)> plant;
 };

@@ -132,7 +132,7 @@ class Hardware {
   /// Called for each process that ends: by itself, with this code, or because it was stopped.
   using OnEnd = std::function<void(const SimProcess& process, std::int32_t code, bool stopped)>;
   void on_end(OnEnd call) { on_end_ = std::move(call); }
-  /// Is told of processes and sick GPUs; null: nobody.
+  /// Is told of processes and sick GPUs; null: none.
   void set_recorder(RunRecorder* recorder) { recorder_ = recorder; }
 
   /// A gang_end event. Returns the executors with something to reap, ascending; none for an

@@ -172,7 +172,7 @@ class World {
   /// counts.
   void drain(ServerId server, bool drained, bool evict = false);
 
-  /// For who watches the run: a fault, in words.
+  /// For the recording of the run: a fault, in words.
   void note(const std::string& what);
   /// The checker leaves this rule alone from now on.
   void excuse(const std::string& rule);
