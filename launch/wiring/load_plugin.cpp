@@ -32,7 +32,8 @@ Result<const Plugin*> load_plugin(const std::string& path) {
   void* const library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* const why = ::dlerror();
-    return wrong(path, std::string("cannot be loaded: ") + (why != nullptr ? why : "unknown"));
+    return wrong(path, std::string("cannot be loaded: ") + (why != nullptr ? why : "unknown") +
+                           "; a plug-in is built against this program's headers");
   }
   const auto abi = reinterpret_cast<const char* (*)()>(::dlsym(library, "starling_plugin_abi"));
   const auto plugin = reinterpret_cast<const Plugin* (*)()>(::dlsym(library, "starling_plugin"));
