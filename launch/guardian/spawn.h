@@ -34,9 +34,9 @@ struct SpawnSpec {
 };
 
 /// Starts a program as leader of its own session and process group, with default signals, no other
-/// descriptor of ours but the inherited one, and SIGKILL to it when the calling thread ends. A program that is not there
-/// says so on `output` and exits with 127, one that cannot be run, or not there, or not as that
-/// user, with 126. `io`: no process could be made.
+/// descriptor of ours but the inherited one, and SIGKILL to it when the calling thread ends. A
+/// program that is not there says so on `output` and exits with 127, one that cannot be run, or not
+/// there, or not as that user, with 126. `io`: no process could be made.
 [[nodiscard]] Result<pid_t> spawn(const SpawnSpec& spec);
 
 }  // namespace starling

@@ -113,14 +113,14 @@ TEST_CASE("one failing worker ends the others") {
   CHECK(r.run(job).exit.code == 9);
 }
 
-TEST_CASE("no descriptor of ours leaks into a job, and its CPUs are those it asked for") {
+TEST_CASE("no descriptor but the life lock is a job's too, and its CPUs are those it asked for") {
   Rig r;
-  const int leak = ::fcntl(STDERR_FILENO, F_DUPFD, 200);
-  REQUIRE(leak >= 200);
-  LaunchSpec job =
-      shell(1, "[ -e /proc/$$/fd/" + std::to_string(leak) + " ] || echo closed; nproc");
+  const int leak = ::fcntl(STDERR_FILENO, F_DUPFD, 300);
+  REQUIRE(leak >= 300);
+  LaunchSpec job = shell(1, "[ -e /proc/$$/fd/" + std::to_string(leak) +
+                                " ] || echo closed; ls -l /proc/$$/fd | grep -c '/alive$'; nproc");
   job.spec.cpus_per_worker = 0.5;
-  CHECK(r.run(job).exit.log_tail == "closed\n1\n");
+  CHECK(r.run(job).exit.log_tail == "closed\n1\n1\n");
   ::close(leak);
 }
 
