@@ -9,6 +9,9 @@
 namespace starling {
 namespace {
 
+/// One that is refused says so within this.
+constexpr Duration kTrial = std::chrono::seconds(5);
+
 std::string seconds_text(Duration d) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f s", seconds(d));
@@ -122,6 +125,7 @@ void Supervision::step(Instant now, const SupervisionEvent& event, SupervisionOu
 std::string outlook(const Supervised& d, Instant now) {
   if (!d.wanted) return "no member";
   if (d.over) return "not started again";
+  if (d.up && d.refusals > 0 && now - d.since < kTrial) return "being tried again";
   if (d.up) return "up again";
   return "tried again in " + seconds_text(std::max(d.due - now, Duration::zero()));
 }

@@ -100,6 +100,18 @@ TEST_CASE("who is refused is tried rarely, at once when its files change, and sa
   CHECK(kept.said.back() == "a is well again");
 }
 
+TEST_CASE("who may be refused once more is not up again yet") {
+  Kept kept({"refused", "killed"});
+  kept.step(0s);
+  kept.ends(1s, 0, DaemonEnd::refused);
+  kept.ends(1s, 1, DaemonEnd::broken);
+  REQUIRE(kept.step(2s) == Started{0, 1});
+  const auto& daemons = kept.core.daemons();
+  CHECK(outlook(daemons[0], Instant(3s)) == "being tried again");
+  CHECK(outlook(daemons[0], Instant(8s)) == "up again");
+  CHECK(outlook(daemons[1], Instant(3s)) == "up again");
+}
+
 TEST_CASE("a full disk is waited for as long as it takes") {
   Kept kept({"a"});
   kept.step(0s);

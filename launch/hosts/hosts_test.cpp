@@ -117,10 +117,12 @@ TEST_CASE("who is up again is not said to be down") {
   status.daemons.push_back({"agent-0", false, 3, "", true, "killed; tried again in 2 s"});
   status.daemons.push_back({"executor-0", true, 3, "", true, "killed; up again"});
   status.daemons.push_back({"executor-1", true, 0});
+  status.daemons.push_back({"executor-2", true, 3, "", true, "refused; being tried again"});
   status.hardware = {"executor-1: GPU 1 of h1 is not used: XID 79"};
   CHECK(status.troubles() ==
         std::vector<std::string>{"agent-0 is down: killed; tried again in 2 s",
                                  "executor-0 was down: killed; up again",
+                                 "executor-2 is down: refused; being tried again",
                                  "executor-1: GPU 1 of h1 is not used: XID 79"});
 }
 

@@ -129,8 +129,10 @@ std::vector<std::string> hardware_lines(const Deployment& flock,
 std::vector<std::string> HostStatus::troubles() const {
   std::vector<std::string> lines;
   for (const KeptDaemon& d : daemons) {
-    if (!d.trouble.empty())
-      lines.push_back(d.name + (d.up ? " was down: " : " is down: ") + d.trouble);
+    if (d.trouble.empty()) continue;
+    // A process that may be refused once more is not up yet.
+    const bool back = d.up && !d.trouble.ends_with("; being tried again");
+    lines.push_back(d.name + (back ? " was down: " : " is down: ") + d.trouble);
   }
   lines.insert(lines.end(), hardware.begin(), hardware.end());
   return lines;
