@@ -28,6 +28,7 @@
   EACH(srtf) \
   EACH(starling) \
   EACH(tetris) \
+  EACH(themis) \
   EACH(tiresias)
 // clang-format on
 

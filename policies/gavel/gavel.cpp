@@ -11,16 +11,12 @@
 namespace starling {
 namespace {
 
-constexpr PolicyFacts kFacts{
-    .name = "gavel",
-    .summary = "shares of every GPU type by a linear program, kept by rounds",
-    .family = Family::order,
-    .preemptive = true,
-    .round = std::chrono::seconds(360)};
-
 PolicyFacts facts_for(const GavelOptions& options) {
-  PolicyFacts facts = kFacts;
-  facts.round = options.round;
+  PolicyFacts facts{.name = options.name,
+                    .summary = options.summary,
+                    .family = Family::order,
+                    .preemptive = true,
+                    .round = options.round};
   facts.shares_gpus = options.sharing;
   if (options.objective == GavelObjective::finish_time_fairness ||
       options.objective == GavelObjective::makespan)

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "policies/gavel/gavel_allocation.h"
@@ -19,6 +20,8 @@
 namespace starling {
 
 struct GavelOptions {
+  std::string_view name = "gavel";  ///< what the policy is called, and says of itself; for good
+  std::string_view summary = "shares of every GPU type by a linear program, kept by rounds";
   QueueOptions queue{};
   GavelObjective objective = GavelObjective::max_min_fairness;
   bool aware = true;  ///< knows how fast each job is on each type
