@@ -14,7 +14,7 @@ status() {
   shift
   "$@" >out.txt 2>err.txt
   got=$?
-  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -5 out.txt err.txt)"
+  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -n 5 out.txt err.txt)"
 }
 says() { grep -q -- "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 submit() { "$starling" submit "$@" 2>err.txt || fail "submit $*: $(cat err.txt)"; }

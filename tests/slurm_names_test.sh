@@ -17,7 +17,7 @@ status() {
   shift
   "$@" >out.txt 2>err.txt
   got=$?
-  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -5 out.txt err.txt)"
+  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -n 5 out.txt err.txt)"
 }
 says() { grep -q -e "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 # state JOB STATE: until sacct says so
@@ -75,14 +75,14 @@ status 0 sbatch --parsable -d "afterok:$runs" -J second --wrap 'true'
 second=$(cat out.txt)
 status 0 squeue
 [ "$(head -1 out.txt)" = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)" ] || fail "heading: $(head -1 out.txt)"
-says "$runs .* R  *0:[0-9][0-9] *1 server-" out.txt
+says "$runs .* R  *0:[0-9][0-9] *1 p0-" out.txt
 says "$held .* PD  *0:00 *1 (JobHeldUser)" out.txt
 says "$second .* second .* PD  *0:00 *1 (Dependency)" out.txt
 status 0 squeue -h --me -t PD -o '%A %T %r'
 [ "$(sort out.txt)" = "$(printf '%s PENDING JobHeldUser\n%s PENDING Dependency\n' "$held" "$second" | sort)" ] || fail "squeue -o: $(cat out.txt)"
 status 0 sinfo
 [ "$(head -1 out.txt)" = "PARTITION AVAIL  TIMELIMIT  NODES  STATE NODELIST" ] || fail "heading: $(head -1 out.txt)"
-says '^all\* *up *infinite *1 *mix server-' out.txt
+says '^all\* *up *infinite *1 *mix p0-' out.txt
 status 0 sinfo -h -N -o '%N %G'
 [ "$(wc -l <out.txt)" -eq 2 ] || fail "sinfo -N: $(cat out.txt)"
 status 0 scontrol show job "$second"

@@ -43,13 +43,24 @@ class Counter:
         return submitit.helpers.DelayedSubmission(Counter(self.counted), upto)
 
 
+def becomes(job: submitit.Job, state: str) -> None:
+    """Asked anew: a result is there before its process has ended, and states are kept for ten minutes."""
+    for _ in range(300):
+        job.get_info(mode="force")
+        if job.state.startswith(state):
+            return
+        time.sleep(0.2)
+    raise AssertionError(f"{job.job_id} is {job.state}, not {state}")
+
+
 def main() -> None:
     executor = submitit.AutoExecutor(folder=os.path.join(os.getcwd(), "logs"), cluster="slurm")
     executor.update_parameters(timeout_min=5, slurm_additional_parameters={"gpus_per_task": 1})
 
     job = executor.submit(add, 5, 7)
     assert job.result() == 12, job.stderr()
-    assert job.done() and job.state == "COMPLETED", job.state
+    becomes(job, "COMPLETED")
+    assert job.done()
     print("a function:", job.job_id)
 
     failing = executor.submit(fail)
@@ -70,16 +81,9 @@ def main() -> None:
     print("an array:", jobs[0].job_id, "to", jobs[-1].job_id)
 
     sleeper = executor.submit(nap, 300)
-    while sleeper.state not in ("RUNNING",):
-        time.sleep(0.5)
-        sleeper.get_info(mode="force")
+    becomes(sleeper, "RUNNING")
     sleeper.cancel()
-    for _ in range(200):
-        sleeper.get_info(mode="force")
-        if sleeper.state.startswith("CANCELLED"):
-            break
-        time.sleep(0.2)
-    assert sleeper.state.startswith("CANCELLED"), sleeper.state
+    becomes(sleeper, "CANCELLED")
     print("cancelled")
 
     # A minute's limit, of which the warning comes 50 seconds before the end.
