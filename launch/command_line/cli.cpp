@@ -12,6 +12,25 @@
 namespace starling {
 namespace {
 
+/// Behind words in brackets, which CLI11 would take for lists and take apart: "[ -e a ]" is a command.
+constexpr char kAsItIs = '\x1f';
+bool in_brackets(std::string_view word) {
+  return word.size() > 1 && word.front() == '[' && word.back() == ']';
+}
+std::string as_said(std::string word) {
+  if (word.ends_with(kAsItIs)) word.pop_back();
+  return word;
+}
+/// It gets words as they were said.
+CLI::Option* as_said(CLI::Option* option) {
+  return option->transform(CLI::Validator(
+      [](std::string& word) {
+        word = as_said(std::move(word));
+        return std::string();
+      },
+      ""));
+}
+
 std::ptrdiff_t dashes = 0;  // "--" of the one command line that a process has
 
 std::vector<std::string> command_names(const CLI::App& app) {
@@ -93,7 +112,7 @@ std::string explain(const CLI::App& root, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     auto extras = app.remaining(true);
     if (extras.empty()) extras = root.remaining(true);  // where CLI11 leaves what a late "--" ends
-    const std::string word = extras.empty() ? "" : extras.front();
+    const std::string word = extras.empty() ? "" : as_said(extras.front());
     if (!word.empty() && word[0] == '-') {
       const std::string meant = guess(word.substr(0, word.find('=')), option_names(app));
       return where + "unknown option '" + word + "'" +
@@ -189,20 +208,20 @@ void Command::option(const std::string& flags, std::string& target, const std::s
                      const std::string& help) const {
   const std::string name = long_name(flags);
   // What a script has no value for is not what is meant by leaving the option out.
-  app_->add_option_function<std::string>(
-          flags,
-          [&target, name, value](const std::string& text) {
-            if (text.empty()) throw CLI::ValidationError(name, "is empty, give " + value);
-            target = text;
-          },
-          help)
+  as_said(app_->add_option_function<std::string>(
+              flags,
+              [&target, name, value](const std::string& text) {
+                if (text.empty()) throw CLI::ValidationError(name, "is empty, give " + value);
+                target = text;
+              },
+              help))
       ->type_name(value);
 }
 
 void Command::option(const std::string& flags, std::optional<std::string>& target,
                      const std::string& value, const std::string& help) const {
-  app_->add_option_function<std::string>(
-          flags, [&target](const std::string& text) { target = text; }, help)
+  as_said(app_->add_option_function<std::string>(
+              flags, [&target](const std::string& text) { target = text; }, help))
       ->type_name(value);
 }
 
@@ -242,12 +261,12 @@ void Command::flag(const std::string& flags, bool& target, const std::string& he
 
 void Command::positional(const std::string& name, std::string& target, const std::string& help,
                          bool required) const {
-  app_->add_option(name, target, help)->required(required)->type_name("");
+  as_said(app_->add_option(name, target, help))->required(required)->type_name("");
 }
 
 void Command::rest(const std::string& name, std::vector<std::string>& target,
                    const std::string& help, std::function<bool(const std::string&)> goes_on) const {
-  CLI::Option* words = app_->add_option(name, target, help)->type_name("");
+  CLI::Option* words = as_said(app_->add_option(name, target, help))->type_name("");
   app_->positionals_at_end();
   if (!goes_on) return;
   // CLI11 asks a check about each word before it takes it, and only then whether options are over.
@@ -307,8 +326,13 @@ int CommandLine::run(int argc, const char* const* argv) {
   dashes = std::count_if(argv + 1, argv + argc,
                          [](const char* word) { return std::string_view(word) == "--"; });
   if (const auto wrong = wrong_command(*app_, argc, argv)) return bad_input(*wrong);
+  std::vector<std::string> words;  // the last one first
+  for (int i = argc; i-- > 1;) {
+    words.emplace_back(argv[i]);
+    if (in_brackets(words.back())) words.back() += kAsItIs;
+  }
   try {
-    app_->parse(argc, argv);
+    app_->parse(std::move(words));
   } catch (const CLI::RuntimeError& status) {
     return status.get_exit_code();
   } catch (const CLI::Success& help) {

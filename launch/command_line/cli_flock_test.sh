@@ -20,6 +20,7 @@ expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VIS
 expect 0 "finished, exit code 0" submit jw.yaml --wait
 expect 0 "finished, exit code 0" submit --wait jw.yaml
 expect 0 "finished, exit code 0" submit --wait -- test --wait = --wait
+expect 0 "finished, exit code 0" submit --wait --name '[a,b]' -- sh -c '[ -e seen.txt ]'
 expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs
