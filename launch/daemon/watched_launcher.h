@@ -26,6 +26,7 @@ class WatchedLauncher final : public Launcher {
   Status start(const LaunchSpec& spec) override;
   void stop(AttemptId attempt, Duration grace) override { inner_.stop(attempt, grace); }
   void renew(AttemptId attempt, Instant until) override { inner_.renew(attempt, until); }
+  void signal(AttemptId attempt, std::uint32_t number) override { inner_.signal(attempt, number); }
   void adopt(std::span<const LaunchSpec> ran) override;
   std::vector<Exit> reap() override;
   std::vector<Progress> measure() override { return inner_.measure(); }

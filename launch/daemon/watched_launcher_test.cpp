@@ -16,7 +16,9 @@ struct Nothing final : Launcher {
   Status start(const LaunchSpec&) override { return done(); }
   void stop(AttemptId, Duration) override {}
   void renew(AttemptId, Instant) override {}
+  void signal(AttemptId, std::uint32_t number) override { signalled = number; }
   std::vector<Exit> reap() override { return {}; }
+  std::uint32_t signalled = 0;
 };
 /// Whose news are put there by hand.
 struct Telling final : Launcher {
@@ -40,6 +42,14 @@ TEST_CASE("a health file names bad GPUs, or where it is wrong") {
         "line 2: '7' is no GPU of this executor, which has 8 to 15");
   CHECK_FALSE(parse_health("9x", {8, 16}).ok());
   CHECK_FALSE(parse_health("-9", {8, 16}).ok());
+}
+
+TEST_CASE("signals reach the launcher that is watched") {
+  Nothing inner;
+  HandClock clock;
+  WatchedLauncher launcher(inner, "health", {0, 4}, clock);
+  launcher.signal({}, 10);
+  CHECK(inner.signalled == 10);
 }
 
 TEST_CASE("news of the health file come once, and late by half a second at most") {
