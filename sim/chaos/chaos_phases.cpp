@@ -18,6 +18,8 @@ using namespace std::chrono_literals;
 constexpr std::uint64_t kMostEvents = 5'000'000;
 /// For all that is left when the last job has ended: holds that no home asks for, orphans, lists.
 constexpr Duration kSettled = 15min;
+/// For clients to have all that they still want taken by some home, once there are no faults.
+constexpr Duration kTaken = 15min;
 /// The longest that digests may be old, and some more.
 constexpr Duration kDigestsAgree = 25s;
 constexpr Duration kNews = 5s;
@@ -81,7 +83,21 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   return std::nullopt;
 }
 
+/// What waits for a job that was refused, or whose client died before any home had it, waits for
+/// ever, and its user gives it up.
+void ChaosPhases::give_up_what_waits_in_vain() {
+  for (const TraceJob& row : input_.trace.jobs) {
+    const auto never = [&](const After& after) { return !world_.accepted(after.job); };
+    if (!std::ranges::any_of(row.spec.terms.after, never)) continue;
+    if (!world_.cancel(row.spec.id)) hopeless_.push_back(row.spec.id);
+  }
+}
+
 void ChaosPhases::give_up_hopeless() {
+  if (world_.now() >= everything_taken_) {
+    everything_taken_ = kNever;
+    give_up_what_waits_in_vain();
+  }
   if (hopeless_.empty() || world_.now() < next_give_up_) return;
   next_give_up_ = world_.now() + kGiveUpEvery;
   for (const JobId job : hopeless_) {
@@ -100,6 +116,7 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
     const auto never = [] { return false; };
     if (Wrong wrong = until(world_.now() + Network::kLatest, never)) return wrong;
   }
+  everything_taken_ = world_.now() + times(kTaken);
   while (!world_.all_over()) {
     give_up_hopeless();
     if (Wrong wrong = step(budget)) return wrong;

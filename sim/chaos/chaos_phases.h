@@ -32,6 +32,7 @@ class ChaosPhases {
   /// Ends those of `hopeless_` that are accepted, as `starling cancel` does: each is looked for at
   /// every agent, again and again. One whose client is slow is accepted long after the healing.
   void give_up_hopeless();
+  void give_up_what_waits_in_vain();
   Wrong step(Instant until);
   /// So many times longer as the slowest timer.
   [[nodiscard]] Duration times(Duration usual) const;
@@ -47,7 +48,8 @@ class ChaosPhases {
   const ChaosInput& input_;
   World& world_;
   FaultScript& faults_;
-  std::vector<JobId> hopeless_;  ///< that no client follows, and that need more than is left
+  std::vector<JobId> hopeless_;  ///< that no client follows, and that can never start
+  Instant everything_taken_ = kNever;
   Instant next_give_up_ = Instant::min();
   JobId largest_waiting_;  ///< at the healing
   bool some_waited_ = false;
