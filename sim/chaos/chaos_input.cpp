@@ -54,8 +54,8 @@ void draw_sizes(JobSpec& spec, std::uint32_t gpus, Rng rng) {
   spec.max_workers = std::min(gpus, 2 * spec.workers);
 }
 
-/// Some wait for one that came before, some for their time, some have less time than they need. Who
-/// was refused for good is waited for by nobody.
+/// Some wait for one that came before, some for their time, some have less time than they need. No
+/// job waits for one that is refused for good.
 void draw_terms(std::vector<TraceJob>& jobs, std::uint32_t gpus, Rng rng) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     Rng own = rng.fork(i);
@@ -105,7 +105,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   std::sort(trace.jobs.begin(), trace.jobs.end(),
             [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
   // How a job ended has to be known for as long as others wait for it.
-  if (Rng terms = rng.fork(jobs + 1); all_remembered && terms.chance(0.3))
+  if (Rng terms = rng.fork(jobs + 1); options.terms && all_remembered && terms.chance(0.3))
     draw_terms(trace.jobs, gpus, terms);
   return trace;
 }

@@ -117,6 +117,7 @@ TEST_CASE("the mistake to practise on is found where executors die, and nowhere 
 
 TEST_CASE("the line of a seed is read back, and a wrong one is refused") {
   CHECK(parse_chaos_arguments("--first-seed 7 --seeds 1 --minutes 3").value().first_seed == 7);
+  CHECK(parse_chaos_arguments("--terms --first-seed 7 --seeds 1").value().terms);
   CHECK_FALSE(parse_chaos_arguments("--first-seed x").ok());
   CHECK_FALSE(parse_chaos_arguments("--first-seed").ok());
   CHECK_FALSE(parse_chaos_arguments("--colour 7").ok());
