@@ -43,8 +43,11 @@ Result<Frame> Codec::decode(std::span<const std::byte> bytes) {
   auto& aligned = buffers_->aligned;
   if (aligned.size() * 8 < bytes.size()) aligned.resize((bytes.size() + 7) / 8);
   std::memcpy(aligned.data(), bytes.data(), bytes.size());
-  return wire::decode_frame(reinterpret_cast<const std::uint8_t*>(aligned.data()), bytes.size(),
-                            buffers_->limits, buffers_->protocol);
+  auto frame = wire::decode_frame(reinterpret_cast<const std::uint8_t*>(aligned.data()),
+                                  bytes.size(), buffers_->limits, buffers_->protocol);
+  if (frame && least_protocol_of(frame.value().message) > frame.value().header.protocol)
+    return {Errc::invalid, "frame: it says what its protocol does not know"};
+  return frame;
 }
 
 }  // namespace starling
