@@ -150,10 +150,13 @@ bool HomeStep::look_at_others(Job& job) {
   return true;
 }
 
-/// Whoever has it, or everybody: of a job of this home its end will be told here.
+/// Whoever has it, or everybody: of a job of this home its end will be told here. What is in its own
+/// archive the driver reads for it, so it is asked, too.
 void HomeStep::ask_for(const JobId& id, OtherJob& other) {
   if (s.home.jobs.contains(id) || later(other.asked, kAskAgain) > now) return;
   other.asked = now;
+  if (const auto chunk = s.home.remembered.archive.find(id))
+    return send_archived(agent_node(me()), id, *chunk);
   if (const auto gone = s.home.remembered.moved.find(id);
       gone != s.home.remembered.moved.end() && !other.home)
     other.home = gone->second.to;

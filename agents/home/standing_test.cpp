@@ -217,6 +217,27 @@ TEST_CASE("a job starts after others as it was to, of its own home and of anothe
   }
 }
 
+TEST_CASE("how a job ended that is in the archive of either home is found there") {
+  for (const std::uint32_t other_home : {0U, 1U}) {
+    for (const int code : {0, 1}) {
+      CAPTURE(other_home);
+      CAPTURE(code);
+      Limits limits;
+      limits.archive_chunk_bytes = 300;
+      TestFlock flock({.agents = 2, .servers = 2, .lossy = true, .limits = limits});
+      flock.run_for(1s);
+      flock.set_exit_code(2, code);
+      for (std::uint64_t n = 2; n <= 20; ++n) flock.submit(small_job(n, 1s), other_home);
+      REQUIRE(flock.settle(5min));
+      REQUIRE(flock.agent(other_home).home.remembered.archive.contains(JobId{0, 2}));
+      flock.submit(waits_for(1, After::How::ok, 2), 0);
+      flock.run_for(1min);
+      CHECK(flock.settle(1min));
+      CHECK(flock.launches() == (code == 0 ? 20 : 19));
+    }
+  }
+}
+
 TEST_CASE("a chain of jobs goes one after the other, over crashes of their home") {
   TestFlock flock({.servers = 1, .lossy = true});
   flock.run_for(1s);

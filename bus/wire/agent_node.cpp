@@ -63,6 +63,16 @@ void AgentNode::fill_in() {
     }
     return &recalled_;
   });
+  std::vector<Send> own;
+  std::erase_if(out_.send, [&](Send& send) {
+    if (send.to != agent_node(agent_.config().me)) return false;
+    own.push_back(std::move(send));
+    return true;
+  });
+  const Instant now = agent_.state().now;
+  const std::uint16_t protocol = agent_.config().protocol;
+  for (Send& send : own)
+    agent_.step(now, Event{Received{send.to, std::move(send.message), protocol, {}}}, out_);
 }
 
 Status AgentNode::remember(std::string made_of, PolicyMemory* memory,

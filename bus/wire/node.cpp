@@ -245,6 +245,9 @@ Status Node::flush() {
     if (!done.ok()) failed_ = done.error();
     return done.ok();
   };
+  // What it recalls for itself it hears now, so that what follows is written below.
+  if (std::ranges::any_of(out_.send, [this](const Send& send) { return send.to == me_; }))
+    fill_in();
   for (const ArchiveChunk& chunk : out_.archive) {
     STARLING_CHECK(journal_ != nullptr);
     if (!wrote(journal_->archive(chunk.number, chunk.records))) return *failed_;

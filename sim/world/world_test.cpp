@@ -72,6 +72,23 @@ RunResult run(const Topology& topology, const Trace& trace, const SimOptions& op
   return std::move(result).value();
 }
 
+TEST_CASE("a job starts after one that its home, or another, has put into its archive") {
+  for (const std::uint32_t agents : {1U, 2U}) {
+    CAPTURE(agents);
+    Trace trace;
+    for (std::uint32_t i = 0; i < 30; ++i) trace.jobs.push_back(job(i, 0s, 1, 10s));
+    for (std::uint32_t i = 30; i < 34; ++i) {
+      trace.jobs.push_back(job(i, 1h, 1, 10s));
+      trace.jobs.back().spec.terms.after = {{After::How::ok, trace_job_id(i - 30)}};
+    }
+    SimOptions options = checked(agents);
+    options.network = NetworkModel::lan();
+    options.limits.archive_chunk_bytes = 300;
+    const RunResult result = run(cluster(4), trace, options);
+    CHECK(figures(result).finished == 34);
+  }
+}
+
 TEST_CASE("same seed, same run, with any number of agents") {
   const Topology topology = cluster(12);
   const Trace trace = crowd(150, 32);
