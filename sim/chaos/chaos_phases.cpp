@@ -69,6 +69,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     if (agent == nullptr) continue;
     for (const auto& [id, job] : agent->state().home.jobs) {
       if (phase_of(job.stage()) != JobPhase::waiting || job.spec->gpus() <= most) continue;
+      if (job.spec->terms.any()) continue;  // it may end for what it waits for, or at its limit
       most = job.spec->gpus();
       largest_waiting_ = id;
       some_waited_ = true;
