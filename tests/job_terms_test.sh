@@ -60,6 +60,13 @@ becomes "$held" running
 status 0 "$starling" requeue --hold "$held"
 becomes "$held" held
 status 0 "$starling" cancel "$held"
+# A job that has itself requeued: its command is stopped with it, and says all the same what became of it.
+for command in "requeue" "slurm scontrol requeue"; do
+  rm -f own.status
+  own=$(submit -- sh -c "trap : TERM; [ -e own.status ] && exit; $starling $command \$STARLING_JOB; echo \$? >own.status")
+  becomes "$own" finished
+  [ "$(cat own.status)" = 0 ] || fail "'$command' of a job's own ended with status $(cat own.status)"
+done
 status 1 "$starling" release "$held"
 says "has ended"
 

@@ -9,6 +9,10 @@ void catch_stop_signals();
 /// What they ask for is done within `seconds`, or this process ends at once with status 1 and says
 /// so: for one that others wait for, and that may be killed at any time.
 void end_within(unsigned seconds);
+/// Of a process of a job (STARLING_JOB is set): from now on SIGTERM is ignored. For the command by
+/// which a job has itself requeued: SIGTERM comes to all of a job's processes when it is stopped,
+/// before that command has its answer, and its caller must not take it for failed.
+void outlive_stop_of_job();
 /// Asks this process to stop, as they do.
 void request_stop() noexcept;
 /// True once one has come.

@@ -70,6 +70,7 @@ int change(const Options& o, JobChange what) {
   if (Status right = o.filter.check(now); !right.ok())
     return bad_input(word + ": " + right.error().message);
   catch_stop_signals();
+  if (what == JobChange::requeue || what == JobChange::requeue_hold) outlive_stop_of_job();
   auto found = connected_flock(o.flock);
   if (!found) return failed(found.error());
   FlockClient& flock = *found.value();

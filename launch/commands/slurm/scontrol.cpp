@@ -8,6 +8,7 @@
 #include "launch/commands/slurm/slurm_jobs.h"
 #include "launch/commands/slurm/slurm_nodes.h"
 #include "launch/commands/slurm/slurm_options.h"
+#include "launch/system/signals.h"
 #include "workload/directory.h"
 #include "workload/job_number.h"
 #include "workload/terms_text.h"
@@ -112,6 +113,7 @@ int show(const SlurmSaid& said) {
 
 int change(const SlurmSaid& said, JobChange what) {
   if (said.words.size() < 2) return fail("too few arguments for keyword: " + said.words.front());
+  if (what == JobChange::requeue || what == JobChange::requeue_hold) outlive_stop_of_job();
   const auto flock = slurm_flock("scontrol");
   if (flock == nullptr) return 1;
   SlurmSaid lists;
