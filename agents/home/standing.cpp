@@ -185,7 +185,9 @@ void HomeStep::heard_of_other(AgentId from, const JobState& state) {
     other.end = state.phase;
     return wake_waiting(state.job);
   }
-  if (state.phase == JobPhase::moved) {
+  if (state.phase == JobPhase::moved && state.home == me()) {
+    other.home.reset();  // it has gone on from here since then
+  } else if (state.phase == JobPhase::moved) {
     other.home = state.home;
   } else if (state.phase != JobPhase::unknown) {
     other.home = from;

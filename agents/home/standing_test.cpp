@@ -2,6 +2,7 @@
 // What jobs wait for beside GPUs: in every life of their home, and whatever is cut off.
 #include <doctest/doctest.h>
 
+#include "agents/home/scripted_home_test.h"
 #include "agents/step/step.h"
 #include "agents/testing/testing.h"
 
@@ -280,6 +281,20 @@ TEST_CASE("while the other's home is cut off a job waits, and starts once it is 
   flock.heal();
   CHECK(flock.settle(1min));
   CHECK(flock.phase(1) == JobPhase::finished);
+}
+
+TEST_CASE("who is named itself as the home of another job, which has gone on, asks all again") {
+  ScriptedHome home(3);
+  home.submit(1, waits_for(1, After::How::any, 9));
+  const int asked = home.count<Query>(AgentId{2});
+  CHECK(asked > 0);
+  JobState moved;
+  moved.job = JobId{0, 9};
+  moved.phase = JobPhase::moved;
+  moved.home = AgentId{0};
+  home.hear(AgentId{1}, moved);
+  for (int i = 0; i < 100; ++i) home.tick(1s);
+  CHECK(home.count<Query>(AgentId{2}) > asked);
 }
 
 TEST_CASE("of an array as many tasks run at once as may, and never more") {
