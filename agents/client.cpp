@@ -200,6 +200,7 @@ void Client::on(const Busy& busy, Instant now) {
 }
 
 void Client::on(const Rejected& rejected, Instant now) {
+  if (rejected.why == Refusal::conflict) return;  // of a ChangeJob
   const std::size_t i = index_of(rejected.job);
   if (i == kNone || outcomes_[i].accepted || outcomes_[i].over()) return;
   outcomes_[i].rejected = true;

@@ -100,6 +100,16 @@ TEST_CASE("busy waits at least as long as it was told; rejected is final and kee
   CHECK_FALSE(f.job(1).accepted);
 }
 
+TEST_CASE("a refused change of a job is no refusal of the job") {
+  Fixture f;
+  f.client.submit(at(0s), spec(1), kA);
+  f.tick(0s);
+  f.hear(Rejected{id(1), Refusal::conflict, "it runs"}, 1s);
+  CHECK_FALSE(f.job(1).rejected);
+  f.hear(Accepted{id(1), kA}, 2s);
+  CHECK(f.job(1).accepted);
+}
+
 TEST_CASE("a full home is waited for as long as it says so, and an hour longer") {
   Fixture f(1s);
   f.client.submit(at(0s), spec(1), kA);

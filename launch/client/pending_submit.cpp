@@ -30,7 +30,7 @@ void PendingSubmit::say(Session& session) {
 std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& received) {
   if (received.from != agent_node(agent_)) return std::nullopt;
   if (const auto* no = std::get_if<Rejected>(&received.message);
-      no != nullptr && no->job == job_.id) {
+      no != nullptr && no->job == job_.id && no->why != Refusal::conflict) {
     return Result<SubmittedJob>(
         Errc::invalid,
         job_.name + " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason));

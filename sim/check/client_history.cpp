@@ -176,7 +176,8 @@ std::string ClientHistory::told(NodeId from, Incarnation life, std::uint64_t seq
     auto& first = story.homes[from].accepted;
     const auto at = first.try_emplace(life, sequence).first;
     at->second = std::min(at->second, sequence);
-  } else if (const auto* rejected = std::get_if<Rejected>(&message)) {
+  } else if (const auto* rejected = std::get_if<Rejected>(&message);
+             rejected != nullptr && rejected->why != Refusal::conflict) {
     Story& story = stories_[rejected->job];
     const std::uint32_t servers = servers_of(from, life);
     story.refused = std::max(story.refused.value_or(servers), servers);
