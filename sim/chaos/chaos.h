@@ -22,7 +22,6 @@ struct ChaosOptions {
   std::set<std::string> without;                    ///< kinds of faults, or numbers ("F13")
   std::set<std::string> only;  ///< these happen in every seed, and no others; empty: drawn per seed
   bool demo = false;           ///< with a mistake to practise on: chaos_demo.h
-  bool terms = false;  ///< in some seeds jobs wait for others or for their time, or have a limit
   // Of every seed; 0: drawn.
   std::uint32_t agents = 0, executors_each = 0, jobs = 0;
   /// Every so many seeds one is run twice, and both runs must do the same (S12); 0: none.

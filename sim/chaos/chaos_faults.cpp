@@ -108,6 +108,9 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
        &F::spoil_memory, 120, 20, 0.3},
       {"F35-sizes", "gangs have any size that their jobs may have, and are resized over partitions",
        nullptr, 0, 0, 0.3},
+      {"F36-terms", "jobs wait for others or for their time, or may run for less than they need",
+       nullptr, 0, 0, 0.2},
+      {"F24-change", "users hold, release and requeue jobs", &F::change, 20, 3, 0.3},
   };
   return all;
 }
@@ -190,6 +193,12 @@ double ChaosFaults::means() {
 }
 
 bool ChaosFaults::sizes() { return state("F35-sizes").dose != Dose::off; }
+
+bool ChaosFaults::terms() {
+  if (state("F36-terms").dose == Dose::off) return false;
+  counts_["F36-terms"] = 1;
+  return true;
+}
 
 bool ChaosFaults::herd() {
   if (state("F18-herd").dose == Dose::off) return false;

@@ -44,6 +44,7 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] bool herd();    ///< all jobs come at one instant
   [[nodiscard]] bool gossip();  ///< agents tell one another as in large flocks
   [[nodiscard]] bool sizes();   ///< many jobs are elastic, and have any of their sizes
+  [[nodiscard]] bool terms();   ///< some jobs begin late, wait for others or have a time limit
   /// The most of a server's CPUs and memory that a worker asks for; 0: none asks for any.
   [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
@@ -153,6 +154,7 @@ class ChaosFaults final : public FaultScript {
   void take_over_late(World& world, Rng& rng, Dose dose);
   void two_candidates(World& world, Rng& rng, Dose dose);
   void cancel(World& world, Rng& rng, Dose dose);
+  void change(World& world, Rng& rng, Dose dose);
   void ask(World& world, Rng& rng, Dose dose);
   void mislead(World& world, Rng& rng, Dose dose);
   void drain(World& world, Rng& rng, Dose dose);

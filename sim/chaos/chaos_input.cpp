@@ -105,8 +105,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   std::sort(trace.jobs.begin(), trace.jobs.end(),
             [](const TraceJob& a, const TraceJob& b) { return a.submit < b.submit; });
   // How a job ended has to be known for as long as others wait for it.
-  if (Rng terms = rng.fork(jobs + 1); options.terms && all_remembered && terms.chance(0.3))
-    draw_terms(trace.jobs, gpus, terms);
+  if (all_remembered && faults.terms()) draw_terms(trace.jobs, gpus, rng.fork(jobs + 1));
   return trace;
 }
 

@@ -74,6 +74,21 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   world.ask(job.home, Cancel{id}, any_client(rng));
 }
 
+/// The word may get lost. What is still held when all is healed is released then (chaos_phases.cpp).
+void ChaosFaults::change(World& world, Rng& rng, Dose) {
+  const auto& wanted = world.users().wanted();
+  const JobId id = wanted[rng.below(static_cast<std::uint32_t>(wanted.size()))].spec.id;
+  const JobOutcome& job = *world.users().find(id);
+  if (job.over()) return;
+  static constexpr JobChange kChanges[] = {JobChange::hold, JobChange::release, JobChange::requeue,
+                                           JobChange::requeue_hold};
+  const JobChange change = kChanges[rng.below(4)];
+  const std::uint32_t client = any_client(rng);
+  world.ask(job.home, StatusQuery{}, client);  // the answer says whether the next change is known
+  world.ask(job.home, ChangeJob{id, change, job.state.attempt_epoch, job.state.attempt_number},
+            client);
+}
+
 /// The home that a job is thought to be at, or any: users do not know better either.
 void ChaosFaults::ask(World& world, Rng& rng, Dose) {
   const auto& wanted = world.users().wanted();

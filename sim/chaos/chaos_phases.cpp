@@ -69,7 +69,7 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
     if (agent == nullptr) continue;
     for (const auto& [id, job] : agent->state().home.jobs) {
       if (phase_of(job.stage()) != JobPhase::waiting || job.spec->gpus() <= most) continue;
-      if (job.spec->terms.any()) continue;  // it may end for what it waits for, or at its limit
+      if (job.held || job.spec->terms.any()) continue;  // it does not wait for GPUs alone
       most = job.spec->gpus();
       largest_waiting_ = id;
       some_waited_ = true;
@@ -94,13 +94,32 @@ void ChaosPhases::give_up_what_waits_in_vain() {
   }
 }
 
-void ChaosPhases::give_up_hopeless() {
+/// What users still hold when there are no faults any more, they let go; at a home that has gone
+/// back to a version that knows no release, they cancel it.
+void ChaosPhases::release_held() {
+  for (std::uint32_t a = 0; a < world_.agents(); ++a) {
+    const Agent* agent = world_.agent(AgentId{a});
+    if (agent == nullptr) continue;
+    for (const auto& [id, job] : agent->state().home.jobs) {
+      if (!job.held) continue;
+      world_.ask(AgentId{a}, StatusQuery{});  // the answer says whether the next word is known
+      if (agent->state().config.protocol < kTermsProtocol) {
+        world_.ask(AgentId{a}, Cancel{id});
+      } else {
+        world_.ask(AgentId{a}, ChangeJob{id, JobChange::release});
+      }
+    }
+  }
+}
+
+void ChaosPhases::users_go_on() {
   if (world_.now() >= everything_taken_) {
     everything_taken_ = kNever;
     give_up_what_waits_in_vain();
   }
-  if (hopeless_.empty() || world_.now() < next_give_up_) return;
+  if (world_.now() < next_give_up_) return;
   next_give_up_ = world_.now() + kGiveUpEvery;
+  release_held();
   for (const JobId job : hopeless_) {
     if (world_.end_of(job) || !world_.accepted(job)) continue;
     for (std::uint32_t a = 0; a < world_.agents(); ++a) world_.ask(AgentId{a}, Cancel{job});
@@ -119,7 +138,7 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
   }
   everything_taken_ = world_.now() + times(kTaken);
   while (!world_.all_over()) {
-    give_up_hopeless();
+    users_go_on();
     if (Wrong wrong = step(budget)) return wrong;
     if (!out_of_events_) continue;
     const Instant ends = world_.hardware().last_end();

@@ -31,7 +31,8 @@ class ChaosPhases {
   Wrong lose_state();  ///< S19, L8
   /// Ends those of `hopeless_` that are accepted, as `starling cancel` does: each is looked for at
   /// every agent, again and again. One whose client is slow is accepted long after the healing.
-  void give_up_hopeless();
+  void users_go_on();
+  void release_held();
   void give_up_what_waits_in_vain();
   Wrong step(Instant until);
   /// So many times longer as the slowest timer.

@@ -114,7 +114,6 @@ std::string chaos_arguments(std::uint64_t seed, const ChaosOptions& options) {
   if (!options.without.empty()) line += " --without " + text_of(options.without);
   if (!options.only.empty()) line += " --only " + text_of(options.only);
   if (options.demo) line += " --demo";
-  if (options.terms) line += " --terms";
   if (options.agents > 0) line += " --agents " + std::to_string(options.agents);
   if (options.executors_each > 0) line += " --executors " + std::to_string(options.executors_each);
   if (options.jobs > 0) line += " --gangs " + std::to_string(options.jobs);
@@ -135,10 +134,6 @@ Result<ChaosOptions> parse_chaos_arguments(const std::string& line) {
   options.seeds = 1;
   std::istringstream words(line);
   for (std::string name, value; words >> name;) {
-    if (name == "--terms") {
-      options.terms = true;
-      continue;
-    }
     if (name == "--demo") {
       options.demo = true;
       continue;

@@ -138,6 +138,21 @@ std::string untrusted(World& world, const AgentState& me) {
 
 }  // namespace
 
+namespace {
+
+std::string kept_back_text(const Job& job) {
+  if (job.back == JobReason::none) return {};
+  std::string text = std::string(" kept back: ") + name_of(job.back);
+  for (std::size_t i = 0; i < job.spec->terms.after.size(); ++i) {
+    const After& after = job.spec->terms.after[i];
+    const bool met = (job.met >> i & 1) != 0;
+    if (!met) text += std::string(", after ") + name_of(after.how) + ":" + to_string(after.job);
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string unfinished(World& world) {
   const Client::Counts counts = world.users().counts();
   std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
@@ -154,7 +169,7 @@ std::string unfinished(World& world) {
             std::to_string(state.config.protocol) + beliefs(world, state) + untrusted(world, state);
     for (const auto& [id, job] : state.home.jobs) {
       text += ", " + to_string(id) + " " + name_of(job.stage()) + " for " +
-              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")";
+              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")" + kept_back_text(job);
     }
   }
   return text;

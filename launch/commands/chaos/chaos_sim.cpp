@@ -34,7 +34,7 @@ struct Options {
   std::uint32_t agents = 0, executors = 0, gangs = 0;
   std::uint64_t first_seed = 1, frames_each = 0;
   std::string policy, without, only, keep, junit, scenario, record;
-  bool demo = false, leave_out = false, terms = false;
+  bool demo = false, leave_out = false;
   bool json = false, quiet = false, require_coverage = false, list = false;
 };
 
@@ -47,7 +47,6 @@ ChaosOptions chaos_of(const Options& o) {
   chaos.without = names_in(o.without);
   chaos.only = names_in(o.only);
   chaos.demo = o.demo;
-  chaos.terms = o.terms;
   chaos.agents = o.agents;
   chaos.executors_each = o.executors;
   chaos.jobs = o.gangs;
@@ -292,8 +291,6 @@ void add_chaos_sim(const Command& chaos) {
   sim.flag("--leave-out", o->leave_out,
            "leaves out what of the scenario a simulation has nothing for");
   sim.flag("--demo", o->demo, "with a mistake to practise on, which some seeds find");
-  sim.flag("--terms", o->terms,
-           "in some seeds jobs wait for others or for their time, or have a time limit");
   sim.option("--agents", o->agents, "N", "default: 2 to 5, drawn", 1U, 64U);
   sim.option("--executors", o->executors, "N", "of each agent; default: 1 to 3, drawn", 1U, 64U);
   sim.option("--gangs", o->gangs, "N", "jobs per seed; default: 30 to 150, drawn", 1U, 100'000U);
