@@ -90,7 +90,8 @@ void ChaosPhases::give_up_what_waits_in_vain() {
   for (const TraceJob& row : input_.trace.jobs) {
     const auto never = [&](const After& after) { return !world_.accepted(after.job); };
     if (!std::ranges::any_of(row.spec.terms.after, never)) continue;
-    if (!world_.cancel(row.spec.id)) hopeless_.push_back(row.spec.id);
+    (void)world_.cancel(row.spec.id);  // by its client, which may have died
+    hopeless_.push_back(row.spec.id);
   }
 }
 
@@ -149,7 +150,11 @@ ChaosPhases::Wrong ChaosPhases::to_the_end() {
 }
 
 ChaosPhases::Wrong ChaosPhases::settle() {
-  return until_nothing("L3", world_.now() + times(kSettled), left_over);
+  everything_taken_ = world_.now();  // of clients that still live
+  return until_nothing("L3", world_.now() + times(kSettled), [this] {
+    users_go_on();
+    return left_over(world_);
+  });
 }
 
 ChaosPhases::Wrong ChaosPhases::be_quiet() {
@@ -164,7 +169,9 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
   if (Wrong wrong = until(world_.now() + old_owners_end, one_owner_each)) return wrong;
   if (Wrong wrong = until(world_.now() + times(kDigestsAgree), never)) return wrong;
   // A frame that was repeated long ago may still arrive and be news for a moment.
-  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews), disagreement)) return wrong;
+  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews),
+                                 [this] { return disagreement(world_); }))
+    return wrong;
   const std::uint64_t before = world_.messages();
   if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
   const std::uint64_t heard = world_.messages() - before;
@@ -271,9 +278,9 @@ ChaosPhases::Wrong ChaosPhases::lose_state() {
 }
 
 ChaosPhases::Wrong ChaosPhases::until_nothing(const char* rule, Instant latest,
-                                              std::string (*what)(World&)) {
+                                              const std::function<std::string()>& what) {
   std::string said;
-  Wrong wrong = until(latest, [&] { return (said = what(world_)).empty(); });
+  Wrong wrong = until(latest, [&] { return (said = what()).empty(); });
   if (!wrong && !said.empty()) wrong = fail(rule, said + "; " + unfinished(world_));
   return wrong;
 }

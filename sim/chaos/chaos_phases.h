@@ -41,7 +41,7 @@ class ChaosPhases {
   /// second.
   Wrong until(Instant latest, const std::function<bool()>& is);
   /// Steps until `what` says nothing; what it still says at `latest` breaks the rule.
-  Wrong until_nothing(const char* rule, Instant latest, std::string (*what)(World&));
+  Wrong until_nothing(const char* rule, Instant latest, const std::function<std::string()>& what);
   Wrong timed(const char* what, const char* rule, Instant since, double most_s, bool happened);
   [[nodiscard]] Wrong fail(const std::string& rule, const std::string& message) const;
 
