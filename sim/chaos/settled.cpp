@@ -169,7 +169,8 @@ std::string unfinished(World& world) {
             std::to_string(state.config.protocol) + beliefs(world, state) + untrusted(world, state);
     for (const auto& [id, job] : state.home.jobs) {
       text += ", " + to_string(id) + " " + name_of(job.stage()) + " for " +
-              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")" + kept_back_text(job);
+              std::to_string(job.spec->gpus()) + " GPUs (" + job.trouble + ")" +
+              kept_back_text(job);
     }
   }
   return text;
