@@ -112,7 +112,8 @@ struct Submit {
 };
 struct Accepted { JobId job; AgentId home; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
-struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };  ///< never accepted
+/// Never accepted; or of a ChangeJob that does not go with how the job is: `conflict`, which no Submit is answered with.
+struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };
 struct Cancel { JobId job; };  ///< refused with Rejected and `denied` where it is not the asker's to end
 struct Query { JobId job; };
 /// What a job asked for, as lists of jobs show it. Never changed.

@@ -169,8 +169,8 @@ ChaosPhases::Wrong ChaosPhases::be_quiet() {
   if (Wrong wrong = until(world_.now() + old_owners_end, one_owner_each)) return wrong;
   if (Wrong wrong = until(world_.now() + times(kDigestsAgree), never)) return wrong;
   // A frame that was repeated long ago may still arrive and be news for a moment.
-  if (Wrong wrong = until_nothing("L2", world_.now() + times(kNews),
-                                 [this] { return disagreement(world_); }))
+  if (Wrong wrong =
+          until_nothing("L2", world_.now() + times(kNews), [this] { return disagreement(world_); }))
     return wrong;
   const std::uint64_t before = world_.messages();
   if (Wrong wrong = until(world_.now() + kListen, never)) return wrong;
