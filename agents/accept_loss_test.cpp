@@ -111,7 +111,7 @@ TEST_CASE("what was decided about a job, or who has it, stays so") {
   CHECK(std::get<JobEnded>(open.records[2]).job == back);
 }
 
-TEST_CASE("a job that was offered and is not known there fails, for else it would be nobody's") {
+TEST_CASE("a job that was offered and is not known there fails, for else it would have no home") {
   const AgentId me{0}, other{1};
   const auto accept = [](JobId id) {
     JobAccepted record;

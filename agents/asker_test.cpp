@@ -126,7 +126,7 @@ TEST_CASE("a job of before there were users is for operators to cancel") {
   CHECK(a.agent->state().home.jobs.empty());
 }
 
-TEST_CASE("servers are drained by operators; everybody sees all") {
+TEST_CASE("servers are drained by operators; every caller sees all") {
   Lone a;
   REQUIRE(a.ask<Accepted>(Submit{job_of(1, ""), kClient}, kAnn));
   const auto no = a.ask<DrainState>(SetDrain{ServerId{1}, true, true}, kBob);

@@ -253,7 +253,7 @@ TEST_CASE("news that overtakes the acceptance counts as acceptance") {
 }
 
 TEST_CASE(
-    "cancel: before it is sent nobody hears of it; later it is repeated until the home says so") {
+    "cancel: before it is sent no agent hears of it; later it is repeated until the home says so") {
   Fixture f;
   f.client.submit(at(5s), spec(1), kA);
   f.client.cancel(id(1));
@@ -331,7 +331,7 @@ TEST_CASE("a lost cancel is repeated soon for an hour, then rarely, for the home
 }
 
 TEST_CASE(
-    "the next home is believed before the last one has said that the job moved; nobody else") {
+    "the next home is believed before the last one has said that the job moved; no other agent") {
   Fixture f;
   f.client.submit(at(0s), spec(1), kA);
   f.tick(0s);

@@ -37,7 +37,7 @@ struct Kept {
 
 using Started = std::vector<std::size_t>;
 
-TEST_CASE("who ends is started again after a pause that doubles, up to the longest") {
+TEST_CASE("a daemon that ends is started again after a pause that doubles, up to the longest") {
   Kept kept({"a"});
   REQUIRE(kept.step(0s) == Started{0});
   Duration now = 0s;
@@ -73,7 +73,8 @@ TEST_CASE("one crash after the other of one daemon is nothing to the rest") {
   }
 }
 
-TEST_CASE("who is refused is tried rarely, at once when its files change, and said once") {
+TEST_CASE(
+    "a daemon that is refused is tried rarely, at once when its files change, and said once") {
   Kept kept({"a"});
   Duration now = 0s;
   kept.step(now);
@@ -100,7 +101,7 @@ TEST_CASE("who is refused is tried rarely, at once when its files change, and sa
   CHECK(kept.said.back() == "a is well again");
 }
 
-TEST_CASE("who may be refused once more is not up again yet") {
+TEST_CASE("a daemon that may be refused once more is not up again yet") {
   Kept kept({"refused", "killed"});
   kept.step(0s);
   kept.ends(1s, 0, DaemonEnd::refused);
@@ -126,7 +127,8 @@ TEST_CASE("a full disk is waited for as long as it takes") {
   CHECK(kept.said.size() == 3);
 }
 
-TEST_CASE("without restarts who ends stays away, and nothing is started once all is to stop") {
+TEST_CASE(
+    "without restarts a daemon that ends stays away, and none is started once all is to stop") {
   SupervisionRules rules;
   rules.restart = false;
   Kept kept({"a", "b"}, rules);
@@ -143,7 +145,8 @@ TEST_CASE("without restarts who ends stays away, and nothing is started once all
   CHECK(stopping.step(1h).empty());
 }
 
-TEST_CASE("who is no member ends by itself, and is started when it has become one again") {
+TEST_CASE(
+    "a daemon that is no member ends by itself, and is started when it has become one again") {
   Kept kept({"a", "b"});
   kept.step(0s, DaemonWanted{1, false});
   CHECK(kept.core.daemons()[0].up);
@@ -288,7 +291,7 @@ TEST_CASE("simulated: every daemon goes by its own past, is back once it can, ne
   }
 }
 
-TEST_CASE("who was no member, or was given up, is told of rightly and comes again") {
+TEST_CASE("a daemon that was no member, or was given up, is told of rightly and comes again") {
   SupervisionRules rules;
   rules.restart = false;
   Kept kept({"a", "b"}, rules);

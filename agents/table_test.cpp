@@ -197,7 +197,7 @@ TEST_CASE("what is said at an old epoch, or of an attempt that never was, change
   }
 }
 
-TEST_CASE("any word of those who take part, in any stage, twice: nothing breaks, and all ends") {
+TEST_CASE("any word of those that take part, in any stage, twice: nothing breaks, and all ends") {
   for (std::size_t i = 0; i < kScenes.size(); ++i) {
     const Scene& scene = kScenes[i];
     const std::size_t kinds = about({}, kHere, kThere, Epoch{1}).size();

@@ -10,7 +10,7 @@
 
 using namespace starling;
 
-TEST_CASE("a secret is read from a file that nobody else can read or exchange") {
+TEST_CASE("a secret is read from a file that no other user can read or exchange") {
   const TestFolder folder("secret");
   const auto file = folder.path / "password";
   std::ofstream(file) << "open sesame\n";

@@ -30,7 +30,7 @@ TEST_CASE("what waits is counted until libzmq has let go of it") {
   CHECK(box.has_room(5000));  // one frame always fits who has nothing waiting
 }
 
-TEST_CASE("who reads is answered where others have used up what there is for all") {
+TEST_CASE("a caller that reads is answered where others have used up what there is for all") {
   const auto all = std::make_shared<std::atomic<std::size_t>>(0);
   const OutboxBounds bounds{100'000, 200'000};
   std::vector<zmq::message_t> waiting;

@@ -95,7 +95,7 @@ TEST_CASE("a standby seat gets a new key as a node does, while it is the one tha
   CHECK_FALSE(a->renew(flock, old).ok());
 }
 
-TEST_CASE("who leaves the flock is heard no more, who joins is") {
+TEST_CASE("a node that leaves the flock is heard no more, one that joins is") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);
   const auto a = world.open(kA), b = world.open(kB);

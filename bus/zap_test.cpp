@@ -68,7 +68,7 @@ TEST_CASE("its thread ends, also where the system has no more memory for threads
   CHECK(status == 0);
 }
 
-TEST_CASE("a server that lets everybody in is told from one that says nothing") {
+TEST_CASE("a server that lets every key in is told from one that says nothing") {
   Server open;
   open.bind(true);  // no handler answers for keys, so libzmq takes all of them
   CHECK(try_as_stranger(open.context, open.address, open.keys.public_key) == StrangerTest::let_in);

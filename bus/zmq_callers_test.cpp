@@ -93,7 +93,9 @@ TEST_CASE("a session is one of its own key's place, whatever it calls itself") {
   CHECK(sends_as(other, "session/-1/x") == other);
 }
 
-TEST_CASE("who does not read has bounded bytes waiting, is not heard, and costs others nothing") {
+TEST_CASE(
+    "a caller that does not read has bounded bytes waiting, is not heard, and costs others "
+    "nothing") {
   SocketFlock world(true);
   world.add(kA), world.add(kCaller);
   const auto agent = world.open(kA);

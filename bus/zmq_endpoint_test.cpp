@@ -42,7 +42,7 @@ void battery(bool with_keys) {
 TEST_CASE("the conformance battery, without keys") { battery(false); }
 TEST_CASE("the conformance battery, encrypted") { battery(true); }
 
-TEST_CASE("who stands behind a frame is whom the flock knows its key as, from the next flock on") {
+TEST_CASE("a frame's sender is the node that the flock knows its key as, from the next flock on") {
   SocketFlock world(true);
   world.add(kA), world.add(kCaller), world.add(client_node(1));
   world.flock[kCaller].holder = {"ann", false};
@@ -197,7 +197,7 @@ TEST_CASE("a node that moves to a standby seat is reached there, by callers too"
   }
 }
 
-TEST_CASE("a seat that nobody granted does not open, and its key is refused") {
+TEST_CASE("a seat that was not granted does not open, and its key is refused") {
   SocketFlock world(true);
   world.add(kA), world.add(kB);
   const auto opened = ZmqEndpoint::open({kA, "", world.keys[kA], {}, 1}, world.flock, world.clock);
@@ -255,7 +255,7 @@ struct LeapingClock final : Clock {
   Duration leap{0};
 };
 
-TEST_CASE("a peer is reached also after somebody else had its port for a moment") {
+TEST_CASE("a peer is reached also after another process had its port for a moment") {
   for (const bool with_keys : {false, true}) {
     SocketFlock world(with_keys);
     world.add(kA), world.add(kB);

@@ -36,7 +36,8 @@ Neighbour somebody(Rng& rng, const Topology& topology) {
   return out;
 }
 
-TEST_CASE("what is remembered is what the model says, whoever is beside, and not more is asked") {
+TEST_CASE(
+    "what is remembered is what the model says, beside any neighbour, and not more is asked") {
   const Topology topology = mixed();
   const auto physics = make_full_physics(topology);
   const auto model = make_true_speed(*physics);

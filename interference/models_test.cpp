@@ -90,7 +90,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "any placement beside anybody has a rate in (0, 1], and one more neighbour never speeds it "
+    "any placement beside any jobs has a rate in (0, 1], and one more neighbour never speeds it "
     "up") {
   Rng rng(11);
   GeneratorOptions mixed;

@@ -67,7 +67,7 @@ TEST_CASE("gavel refuses to share GPUs and says what to write instead") {
   CHECK(says(refusal("gavel:objective=cost", Errc::invalid), "finish-time-fairness"));
 }
 
-TEST_CASE("sia refuses an objective that would run nobody") {
+TEST_CASE("sia refuses an objective that would run no job") {
   CHECK(says(refusal("sia:lambda=1", Errc::invalid), "lambda"));
   CHECK(says(refusal("sia:p=0.5", Errc::invalid), "p"));
   CHECK(says(refusal("sia:knows=everything", Errc::invalid), "one of measured, model"));

@@ -73,7 +73,7 @@ JobSpec needy(std::uint32_t workers, std::uint32_t gpus_per_worker, double cpus,
   return job;
 }
 
-TEST_CASE("rooms are told once somebody takes CPUs or memory, equal servers together") {
+TEST_CASE("rooms are told once a job takes CPUs or memory, equal servers together") {
   const Topology topology = cluster({{3, "V100"}, {1, "P100"}});
   Occupancy gpus(topology, {0, 4});
   ServerRooms kept;
@@ -196,7 +196,7 @@ TEST_CASE("whether a job starts elsewhere is what that partition would find itse
   CHECK(starts > 500);
 }
 
-TEST_CASE("who says nothing of servers has them whole, as far as the topology allows") {
+TEST_CASE("a View that says nothing of servers has them whole, as far as the topology allows") {
   const Topology topology = cluster({{2, "V100"}, {2, "P100"}}, 16);
   Occupancy gpus(topology, {0, 4});
   gpus.take(range(0, 2) + range(8, 12));

@@ -41,7 +41,7 @@ TEST_CASE("what is said of another partition is no answer") {
   CHECK(authority.asked == std::vector<Epoch>{Epoch{}, Epoch{7}});
 }
 
-TEST_CASE("the last refusal comes back where nobody wants to ask again") {
+TEST_CASE("the last refusal comes back where the caller does not want to ask again") {
   const Ownership other{PartitionId{1}, Epoch{}, AgentId{2}};
   Scripted authority({{EpochRefused{other, {Errc::conflict, "its lease runs"}}}});
   const auto mine = await_epoch(authority, PartitionId{1}, AgentId{1}, kOnce);

@@ -82,7 +82,7 @@ TEST_CASE("many want a partition at once: one gets each epoch") {
   CHECK(granted == 1);
 }
 
-TEST_CASE("one holder's next life takes over at once, a released partition is anybody's") {
+TEST_CASE("one holder's next life takes over at once, a released partition is any agent's") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("holder");

@@ -82,7 +82,7 @@ TEST_CASE("a server that moves is told; a rack with another name is the same rac
   CHECK(swapped.error().message.starts_with("server 'c' stands before 'a' now"));
 }
 
-TEST_CASE("a scale-up domain that comes is a change, for which nobody has to make room") {
+TEST_CASE("a scale-up domain that comes is a change, for which no job has to make room") {
   const Topology before = of(rack("r0", "a, b"));
   Topology::Parts parts = before.parts();
   parts.domains.push_back({{0, 2}, 7200});

@@ -117,8 +117,7 @@ TEST_CASE("occupancy answers as a scan of every GPU does") {
   }
 }
 
-TEST_CASE(
-    "sharing and blocking: a GPU is free exactly while nobody is on it and nobody blocks it") {
+TEST_CASE("sharing and blocking: a GPU is free exactly while no job is on it and none blocks it") {
   const Topology t = parse_topology_yaml(kMixed, "mixed").value();
   const IndexRange part{7, 60};
   Occupancy occupancy(t, part, 2);
@@ -165,7 +164,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a follower equals the original, whoever changed and however much") {
+TEST_CASE("a follower equals the original, whatever changed and however much") {
   const Topology t = parse_topology_yaml(kMixed, "mixed").value();
   const IndexRange part{1, t.server_count()};
   const auto change = [&](Occupancy& some, Rng& rng, std::uint32_t times) {

@@ -51,7 +51,7 @@ TEST_CASE("what stands still does nothing") {
     job.set_rate(at(4s), 0);
     job.set_rate(at(9s), 1);
   }
-  SUBCASE("because nobody counts until it goes on") {
+  SUBCASE("because it is counted only when it goes on") {
     job.account(at(4s));
     job.resume(at(9s));
   }

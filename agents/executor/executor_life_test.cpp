@@ -81,7 +81,7 @@ TEST_CASE("without heartbeats speeds are told as often as reports are due") {
   CHECK(f.executor.next_deadline() == at(30s));
 }
 
-TEST_CASE("pings that nobody answers are forgotten, the oldest first") {
+TEST_CASE("pings that are never answered are forgotten, the oldest first") {
   ScriptedExecutor f(500ms);
   for (int i = 1; i <= 200; ++i) f.step(at(i * 500ms), Tick{});
   const auto& pinged = f.executor.state().pinged;

@@ -39,7 +39,7 @@ TEST_CASE("with heartbeats, a silent owner loses its jobs; without, silence mean
 }
 
 TEST_CASE(
-    "a Launch that waited while nobody ran the executor lasts no longer than its owner waits") {
+    "a Launch that waited while the executor was not run lasts no longer than its owner waits") {
   const Timers timers;
   ScriptedExecutor f(500ms);
   f.step(at(1s), Tick{});

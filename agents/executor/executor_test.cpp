@@ -161,7 +161,7 @@ TEST_CASE("epochs only rise, durably; a deposed owner is told and not obeyed") {
   CHECK(next.said<Fenced>() != nullptr);
 }
 
-TEST_CASE("nobody but the owner is obeyed, whatever epoch it claims") {
+TEST_CASE("no agent but the owner is obeyed, whatever epoch it claims") {
   ScriptedExecutor f;
   CHECK(f.hear(launch(1, {0}, 99), 1s, kStranger).run.empty());
   CHECK(f.out.send.empty());

@@ -18,7 +18,9 @@ std::size_t lines_with(const std::vector<std::string>& transcript, const std::st
 
 const AttemptId kAttempt{JobId{0, 1}, Epoch{1}, 1};
 
-TEST_CASE("a question about output goes to the server's executor, and its answer to who asked") {
+TEST_CASE(
+    "a question about output goes to the server's executor, and its answer to the client that "
+    "asked") {
   TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
   flock.run_for(2s);
   (void)flock.take_transcript();
@@ -49,7 +51,7 @@ TEST_CASE("another partition's agent says so, and a page from a stranger goes no
   CHECK(lines_with(lines, "ReadOutput") == 0);
 }
 
-TEST_CASE("who asks is who is answered, whatever the question says, and a refusal says why") {
+TEST_CASE("the client that asks is answered, whatever the question says, and a refusal says why") {
   ScriptedHome home(2);
   home.hear(client_node(1), ReadOutput{kAttempt, ServerId{0}, client_node(7)});
   REQUIRE(home.last<ReadOutput>(executor_node(0)) != nullptr);

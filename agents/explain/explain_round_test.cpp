@@ -26,7 +26,7 @@ bool waits(const TestFlock& flock, std::uint64_t job) {
   return at != jobs.end() && at->second.stage() == Stage::waiting;
 }
 
-TEST_CASE("who waits beside an idle partition is told of the round that gives it away") {
+TEST_CASE("a job that waits beside an idle partition is told of the round that gives it away") {
   TestFlock flock(
       {.agents = 2, .servers = 2, .policy = "drf:round=300", .delay = 1ms, .lossy = true});
   flock.run_for(5s);

@@ -26,7 +26,7 @@ void has(const std::string& text, const std::string& what) {
   CHECK(text.find(what) != std::string::npos);
 }
 
-TEST_CASE("the explanation names place, need and who is in front") {
+TEST_CASE("the explanation names place, need and the jobs ahead") {
   TestFlock flock({.servers = 2, .policy = "fifo:queue=strict"});
   flock.submit(1, 5, 100s);
   flock.submit(2, 8, 100s);
@@ -43,7 +43,7 @@ TEST_CASE("the explanation names place, need and who is in front") {
   has(ask(flock, 9), "does not know this job");
 }
 
-TEST_CASE("who is ahead is said in the order of the policy, by priority first") {
+TEST_CASE("the jobs ahead are said in the order of the policy, by priority first") {
   TestFlock flock({.servers = 1, .policy = "sjf"});
   const auto submit = [&](std::uint64_t n, Duration length, std::int32_t priority) {
     JobSpec spec;
@@ -112,7 +112,8 @@ TEST_CASE("an executor that is not heard is told at the job, with since when and
 }
 
 TEST_CASE(
-    "an owner that is not the home tells what it has of a job, and who of its own is silent") {
+    "an owner that is not the home tells what it has of a job, and which of its executors are "
+    "silent") {
   TestFlock flock({.agents = 2, .servers = 2, .lossy = true});
   flock.submit(1, 8, 1000s);
   flock.run_for(2s);

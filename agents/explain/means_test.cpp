@@ -117,7 +117,7 @@ TEST_CASE("a job goes where its CPUs are free, not where only GPUs are") {
   }
 }
 
-TEST_CASE("a job stays where nobody has its CPUs, and starts where they are free first") {
+TEST_CASE("a job stays where no partition has its CPUs, and starts where they are free first") {
   TestFlock flock(
       {.agents = 2, .servers = 2, .policy = "fifo:queue=skip", .delay = 1ms, .lossy = true});
   flock.run_for(5s);

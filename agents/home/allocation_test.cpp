@@ -91,7 +91,7 @@ TEST_CASE(
   CHECK_FALSE(home.decide(Start{rigid, range(0, 4), {4, 0, 0, 0, true}}));
   CHECK_FALSE(home.decide(Start{forks, range(0, 4), {4, 0, 0, 0, false}}));
   CHECK_FALSE(home.decide(Start{forks, range(0, 4)}));
-  SUBCASE("everybody knows what copies are") {
+  SUBCASE("all partitions know what copies are") {
     REQUIRE(home.decide(Start{forks, range(0, 4), {4, 0, 0, 0, true}}));
     CHECK(home.last<Launch>()->allocation.averaged);
     CHECK(home.last<Launch>()->here.size() == 4);

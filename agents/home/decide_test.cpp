@@ -122,8 +122,7 @@ TEST_CASE("what a job had done before a resize is told once") {
   CHECK(home.last<JobState>()->served == 500s);
 }
 
-TEST_CASE(
-    "only what runs can be stopped, and nothing for the sake of others than who has its turn") {
+TEST_CASE("only what runs can be stopped, and for other jobs only where one of them has its turn") {
   ScriptedHome home(2);
   const JobId waits = home.submit(1, 3), runs = home.submit(2, elastic());
   REQUIRE(home.decide(Start{runs, range(0, 2)}));
@@ -156,7 +155,7 @@ TEST_CASE("a policy is told of an arrival rather than of what else has changed")
   CHECK(home.script->seen.why == TriggerKind::departure);
 }
 
-TEST_CASE("a Spread that has all it needs here starts here, with nobody else in the flock") {
+TEST_CASE("a Spread that has all it needs here starts here, with no other agent in the flock") {
   ScriptedHome home;
   const JobId job = home.submit(1, 3);
   CHECK_FALSE(home.decide(Spread{job, range(0, 2)}));

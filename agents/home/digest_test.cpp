@@ -40,7 +40,7 @@ TEST_CASE("a digest says whose it is, and how much is free, in all and on one se
   CHECK(said->out_of_service == 0);
 }
 
-TEST_CASE("that a hold has lapsed is told though nobody decides anything") {
+TEST_CASE("that a hold has lapsed is told though no agent decides anything") {
   ScriptedHome home(2, quiet());
   const AttemptId attempt{JobId{0, 50}, Epoch{1}, 1};
   home.hear(AgentId{1}, Reserve{attempt, home.state().fence(), {GpuId{0}}, 1000});
@@ -80,7 +80,7 @@ TEST_CASE("an old word is said again when it is due, at that instant") {
   CHECK(home.count<Digest>(AgentId{1}) == said + 1);
 }
 
-TEST_CASE("whoever has told something knows when to say it again") {
+TEST_CASE("an agent that has told something knows when to say it again") {
   ScriptedHome home(2, config(Duration::max(), 1s));
   REQUIRE(home.last<Digest>() != nullptr);
   CHECK(home.state().flock.next_digest > home.now);
@@ -97,7 +97,7 @@ TEST_CASE("a digest of another partition than its sender's is refused") {
   CHECK(home.state().flock.peers[1].digest->free == 1);
 }
 
-TEST_CASE("a digest asks for a decision where it says something new and somebody waits") {
+TEST_CASE("a digest asks for a decision where it says something new and a job waits") {
   ScriptedHome home(2, quiet());
   home.submit(1, 4);
   home.hear(AgentId{1}, digest(1));
@@ -139,7 +139,7 @@ TEST_CASE("a price is told as the policy says it, and said anew once it has move
   }
 }
 
-TEST_CASE("news of a price asks for a decision where somebody waits") {
+TEST_CASE("news of a price asks for a decision where a job waits") {
   ScriptedHome home(2, quiet());
   home.submit(1, 4);
   Digest first = digest(1);
@@ -218,7 +218,7 @@ TEST_CASE("a change is told to a few in a large flock, with what was heard meanw
   CHECK(told == Gossip::kFan);
 }
 
-TEST_CASE("of two words the newer counts, whoever tells it") {
+TEST_CASE("of two words the newer counts, whichever agent tells it") {
   LargeFlock home(quiet());
   home.hear(AgentId{2}, Digests{{word(3, 8, 1)}});
   home.hear(AgentId{3}, Digests{{word(3, 7, 4)}});
@@ -228,7 +228,7 @@ TEST_CASE("of two words the newer counts, whoever tells it") {
   CHECK(home.state().flock.peers[3].digest_at == home.now - 5s);
 }
 
-TEST_CASE("news of others ask for a decision where somebody waits") {
+TEST_CASE("news of others ask for a decision where a job waits") {
   LargeFlock home(quiet());
   home.submit(1, 4);
   home.tick();
@@ -240,7 +240,7 @@ TEST_CASE("news of others ask for a decision where somebody waits") {
   CHECK_FALSE(home.state().deciding.decided);
 }
 
-TEST_CASE("words of nobody's partition are refused, and with them all others") {
+TEST_CASE("words of a partition without owner are refused, and with them all others") {
   LargeFlock home(quiet());
   home.hear(AgentId{2}, Digests{{word(3, 8, 1), word(99, 8, 1)}});
   CHECK(home.state().counters.refused_frames == 1);
@@ -270,7 +270,7 @@ TEST_CASE("what an agent is told of itself changes nothing") {
   CHECK(home.sent.empty());
 }
 
-TEST_CASE("a word that nobody renews gives way to a younger one, whatever its version") {
+TEST_CASE("a word that is not renewed gives way to a younger one, whatever its version") {
   LargeFlock home(config(Duration::max(), 1s));
   home.hear(AgentId{2}, Digests{{word(3, 1'000'000, 4)}});  // a lie
   home.tick(20s);
@@ -283,7 +283,7 @@ TEST_CASE("a word that nobody renews gives way to a younger one, whatever its ve
   CHECK(home.state().flock.peers[3].digest->free == 1);
 }
 
-TEST_CASE("a word that has given way does not come back by somebody who was cut off") {
+TEST_CASE("a word that has given way does not come back by an agent that was cut off") {
   LargeFlock home(config(Duration::max(), 1s));
   home.hear(AgentId{2}, Digests{{word(3, 1'000'000, 4)}});  // a lie
   home.tick(21s);

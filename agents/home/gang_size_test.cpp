@@ -239,7 +239,7 @@ TEST_CASE("a Resize that makes no gang, or the one that runs, stops nothing") {
   CHECK(r.home.decide(Resize{r.job, range(0, 3), workers(8)}));
 }
 
-TEST_CASE("with nobody else in the flock no job becomes a gang over partitions") {
+TEST_CASE("with no other agent in the flock no job becomes a gang over partitions") {
   ScriptedHome home(1);
   JobSpec spec = elastic();
   spec.workers = 4;
@@ -271,7 +271,7 @@ TEST_CASE("the next life of its home stops the gang everywhere and asks anew") {
   }
 }
 
-TEST_CASE("when its own GPUs are gone by then, or nobody can be asked, it waits as any other") {
+TEST_CASE("when its own GPUs are gone by then, or no agent can be asked, it waits as any other") {
   Resized r;
   r.job = r.home.submit(1, elastic());
   REQUIRE(r.home.decide(Start{r.job, range(0, 2)}));
@@ -286,7 +286,7 @@ TEST_CASE("when its own GPUs are gone by then, or nobody can be asked, it waits 
   CHECK(r.home.state().owner.ledger.held_count() == 2);
 }
 
-TEST_CASE("who cancels a gang between its sizes ends it") {
+TEST_CASE("a cancel of a gang between its sizes ends it") {
   Resized r;
   r.run_on_eight();
   REQUIRE(r.home.decide(Resize{r.job, range(0, 4), workers(12)}));
@@ -304,7 +304,7 @@ TEST_CASE("who cancels a gang between its sizes ends it") {
   CHECK(r.home.state().owner.ledger.holds().empty());
 }
 
-TEST_CASE("a size of copies that an older owner does not know is given up before anybody holds") {
+TEST_CASE("a size of copies that an older owner does not know is given up before any GPU is held") {
   ScriptedHome home(2);
   JobSpec spec;
   spec.workers = 2;

@@ -51,7 +51,7 @@ TEST_CASE("a job finds the room that an agent far away has") {
   for (std::uint64_t job = 1; job <= n; ++job) CHECK(flock.phase(job) == JobPhase::finished);
 }
 
-TEST_CASE("where frames get lost all know of all again soon, whoever is dead") {
+TEST_CASE("where frames get lost all know of all again soon, whichever agents are dead") {
   constexpr std::uint32_t kAgents = 12;
   FlockOptions options = large(kAgents, true);
   options.loss = 0.2;

@@ -26,14 +26,14 @@ TEST_CASE("those 1, 2, 4, ... after an agent are told in turn, around the flock"
   CHECK(gossip.next(false, kAllListen) == agents({2, 6, 11}));
 }
 
-TEST_CASE("a small flock is told once, an agent alone nobody") {
+TEST_CASE("a small flock is told once, and an agent alone tells no other") {
   Gossip two(kMe, 2), three(kMe, 3), alone(kMe, 1);
   CHECK(two.next(false, kAllListen) == agents({1}));
   CHECK(three.next(false, kAllListen) == agents({1, 2}));
   CHECK(alone.next(true, kAllListen).empty());
 }
 
-TEST_CASE("whoever cannot be heard is passed over for the next after it") {
+TEST_CASE("an agent that cannot be heard is passed over for the next after it") {
   Gossip gossip(kMe, 9);
   const auto listens = [](AgentId a) { return a != AgentId{1} && a != AgentId{4}; };
   CHECK(gossip.next(false, listens) == agents({2, 5, 8}));
@@ -41,7 +41,7 @@ TEST_CASE("whoever cannot be heard is passed over for the next after it") {
   CHECK(gossip.next(false, nobody).empty());
 }
 
-TEST_CASE("told is what was learned since, the latest first, but not to whoever said it") {
+TEST_CASE("told is what was learned since, the latest first, but not to the agent that said it") {
   Gossip gossip(kMe, 16);
   gossip.learn(AgentId{3}, AgentId{3}, false);
   gossip.learn(AgentId{5}, AgentId{7}, false);
@@ -65,7 +65,7 @@ TEST_CASE("one message has the latest words, and those before them are not made 
   CHECK(gossip.words_for(AgentId{1}).empty());
 }
 
-TEST_CASE("where there is room some of those are told first with whom jobs wait, in turn") {
+TEST_CASE("where there is room some of the agents with waiting jobs are told first, in turn") {
   Gossip gossip(kMe, 64);
   for (const std::uint32_t a : {20U, 30U, 40U}) gossip.learn(AgentId{a}, AgentId{a}, true);
   gossip.learn(kMe, kMe, true);
@@ -77,7 +77,7 @@ TEST_CASE("where there is room some of those are told first with whom jobs wait,
   CHECK(gossip.next(true, listens) == agents({30, 32, 1}));
 }
 
-TEST_CASE("there are news until somebody was told, and one's own word is unheard until then") {
+TEST_CASE("there are news until an agent was told, and one's own word is unheard until then") {
   Gossip gossip(kMe, 9);
   CHECK_FALSE(gossip.has_news());
   gossip.learn(AgentId{3}, AgentId{3}, false);
@@ -128,7 +128,7 @@ int rounds_until_all_know(std::uint32_t flock, const std::set<std::uint32_t>& de
   return -1;
 }
 
-TEST_CASE("everybody knows everything after some rounds, with the dead passed over") {
+TEST_CASE("every agent knows everything after some rounds, with the dead passed over") {
   CHECK(rounds_until_all_know(9, {}) <= 3);
   CHECK(rounds_until_all_know(16, {}) <= 4);
   CHECK(rounds_until_all_know(31, {}) <= 5);

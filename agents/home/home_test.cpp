@@ -146,7 +146,7 @@ TEST_CASE("a failing process fails its job; a dead machine only costs an attempt
   CHECK(flock.faults().empty());
 }
 
-TEST_CASE("a full home says Busy, remembers no more than it may, and loses nobody") {
+TEST_CASE("a full home says Busy, remembers no more than it may, and loses no job") {
   FlockOptions options;
   options.servers = 1;
   options.limits.jobs_waiting = 3;

@@ -12,7 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("a gang goes from step to step when all have spoken, and repeats to who has not alone") {
+TEST_CASE(
+    "a gang goes from step to step when all have spoken, and repeats only to owners that have "
+    "not") {
   ScriptedHome home(3);
   const JobId id = home.submit(1, 12);
   REQUIRE(home.decide(Spread{id, range(0, 4)}));
@@ -134,7 +136,7 @@ TEST_CASE("a home gives a job to another once, whatever its policy says after a 
   CHECK(home.count<Submit>(AgentId{2}) == 1);
 }
 
-TEST_CASE("what a job has run counts from the decision, and anew once everybody has started it") {
+TEST_CASE("what a job has run counts from the decision, and anew once all owners have started it") {
   ScriptedHome home;
   const JobId id = home.submit(1, 2);
   home.tick(1s);

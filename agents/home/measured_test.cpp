@@ -111,7 +111,7 @@ TEST_CASE("a policy is shown once which jobs are gone, and how they went") {
   CHECK(r.home.script->seen.departed.empty());
 }
 
-TEST_CASE("jobs that depart while nobody is asked are bounded") {
+TEST_CASE("jobs that depart while no policy is asked are bounded") {
   HomeState home{PolicyFacts{}};
   Job job;
   job.spec = std::make_shared<const JobSpec>();

@@ -39,7 +39,7 @@ TEST_CASE("it is not stopped for others") {
   }
 }
 
-TEST_CASE("its GPUs are promised to nobody: others are stopped in its place") {
+TEST_CASE("its GPUs are promised to no job: others are stopped in its place") {
   for (const char* policy : {"srtf", "tiresias-las"}) {
     for (const bool first : {true, false}) {  // on the one server or on the other
       CAPTURE(policy);

@@ -28,7 +28,7 @@ TEST_CASE("a short job stops a long one, which goes on where it was") {
 }
 
 TEST_CASE(
-    "who is cancelled while it stops for another was not preempted, in memory as in its journal") {
+    "a job cancelled while it stops for another was not preempted, in memory as in its journal") {
   TestFlock flock({.servers = 1, .policy = "srtf", .delay = 100ms});
   flock.submit(1, 4, 1000s);
   flock.run_for(100s);

@@ -53,7 +53,7 @@ struct Gang {
   JobId job;
 };
 
-TEST_CASE("all are asked at once, asked again who has not answered, and none commits before all") {
+TEST_CASE("all are asked at once, those without an answer again, and none commits before all") {
   Gang gang;
   gang.bid();
   CHECK(gang.home.count<Reserve>(kOne) == 1);

@@ -157,7 +157,7 @@ TEST_CASE("a journal of what was started with another topology is refused while 
   CHECK(fits_journal(config, topology, journal).ok());
 }
 
-TEST_CASE("roll_call: nothing is promised and nothing told before everybody could object") {
+TEST_CASE("roll_call: nothing is promised and nothing told before every peer could object") {
   Bench bench;
   bench.config.roll_call = 2s;
   Submit before;
@@ -230,7 +230,7 @@ TEST_CASE("roll_call: nothing is launched again for an executor without memory b
   CHECK(launched_until(born + 2s, born + 10s) >= 1);
 }
 
-TEST_CASE("roll_call: nothing is decided before everybody has answered, or had the time to") {
+TEST_CASE("roll_call: nothing is decided before every peer has answered, or had the time to") {
   Bench bench;
   bench.config.roll_call = 2s;
   const auto submit = [&](Instant at) {
@@ -257,7 +257,7 @@ TEST_CASE("roll_call: nothing is decided before everybody has answered, or had t
   CHECK(bench.said<Accepted>() == 1);
   bench.agent->step(born + 1ms, Tick{}, bench.out);
   CHECK(bench.agent->next_deadline() > born + 1ms);  // it sleeps until a peer answers
-  SUBCASE("everybody") {
+  SUBCASE("all") {
     CHECK_FALSE(at(born + 2ms, executor_node(0), nothing));
     CHECK(at(born + 3ms, agent_node(AgentId{1}), welcome));
   }

@@ -59,8 +59,8 @@ TEST_CASE("an owner offers GPUs that have a job to a gang that would share them"
   CHECK(owner.home.script->asked_for.gpus_per_worker == 2);
 }
 
-TEST_CASE("nothing is offered to share where nobody asks, a GPU takes one job, or it is not so") {
-  SUBCASE("a gang that shares with nobody") {
+TEST_CASE("nothing is offered to share where no home asks, a GPU takes one job, or it is not so") {
+  SUBCASE("a gang that shares with no job") {
     Owner owner;
     REQUIRE(owner.ask(0) != nullptr);
     CHECK(owner.ask(0)->shared.empty());
@@ -148,7 +148,8 @@ struct Gang {
   JobId job;
 };
 
-TEST_CASE("a gang that would share asks everybody, itself too, and takes what its policy chooses") {
+TEST_CASE(
+    "a gang that would share asks every owner, itself too, and takes what its policy chooses") {
   Gang gang;
   const auto* asked = gang.home.last<BidRequest>(agent_node(kOne));
   REQUIRE(asked != nullptr);
@@ -173,7 +174,7 @@ TEST_CASE("a gang that would share asks everybody, itself too, and takes what it
   CHECK(own->gpus == range(2, 4));
 }
 
-TEST_CASE("where free GPUs are enough nobody is asked to share") {
+TEST_CASE("where free GPUs are enough no owner is asked to share") {
   Gang gang;
   gang.their_offer({{kTheirs, range(4, 6), 500'000, 0}}, range(4, 8));
   CHECK(gang.stage() == Stage::reserving);
@@ -181,7 +182,7 @@ TEST_CASE("where free GPUs are enough nobody is asked to share") {
   CHECK(gang.home.last<Reserve>(agent_node(kOne))->beside.empty());
 }
 
-TEST_CASE("a gang whose policy chooses nobody waits on, and nothing has failed") {
+TEST_CASE("a gang whose policy chooses no job waits on, and nothing has failed") {
   Gang gang;
   gang.home.script->chosen = {0, 0, 7};  // not enough, twice the same, and one that there is not
   gang.their_offer({{kTheirs, range(4, 6), 500'000, 0}});
@@ -191,7 +192,9 @@ TEST_CASE("a gang whose policy chooses nobody waits on, and nothing has failed")
   CHECK(gang.home.job(1).trouble == "no job was found that it could share GPUs with");
 }
 
-TEST_CASE("GPUs to share of somebody else's are refused, and so are those for who asked for none") {
+TEST_CASE(
+    "GPUs to share of another partition are refused, and so are those for a home that asked for "
+    "none") {
   Gang gang;
   const std::uint64_t refused = gang.home.state().counters.refused_frames;
   gang.home.script->chosen = {0};
@@ -200,7 +203,7 @@ TEST_CASE("GPUs to share of somebody else's are refused, and so are those for wh
   CHECK(gang.stage() == Stage::waiting);
 }
 
-TEST_CASE("a gang that would share cannot hold GPUs before it knows with whom") {
+TEST_CASE("a gang that would share cannot hold GPUs before it knows with which jobs") {
   ScriptedHome home(2, sharing());
   const JobId job = home.submit(1, 6);
   CHECK_FALSE(home.decide(Spread{job, range(0, 4), {}, true}));

@@ -331,7 +331,7 @@ TEST_CASE("of an array as many tasks run at once as may, and never more") {
   }
 }
 
-TEST_CASE("who does not own a job changes nothing of it") {
+TEST_CASE("a user who does not own a job changes nothing of it") {
   TestFlock flock({.servers = 1, .lossy = true});
   flock.run_for(1s);
   JobSpec spec = small_job(1);

@@ -157,7 +157,7 @@ TEST_CASE("nor does a home that dies early in a long turn") {
   CHECK_FALSE(stream.flock.agent(1).owner.claim);
 }
 
-TEST_CASE("nobody claims a partition whose owner speaks a protocol without turns") {
+TEST_CASE("no gang claims a partition whose owner speaks a protocol without turns") {
   for (const std::uint32_t home : {0U, 1U}) {
     TestFlock flock({.agents = 2,
                      .servers = 2,
@@ -179,7 +179,7 @@ TEST_CASE("nobody claims a partition whose owner speaks a protocol without turns
   }
 }
 
-TEST_CASE("where a GPU is out of service nobody waits for all of them") {
+TEST_CASE("where a GPU is out of service no gang waits for all of them") {
   Stream stream("fifo:queue=skip");
   stream.flock.crash_executor(1);
   stream.flock.submit(kGang, 8, 10s, 0);
@@ -258,7 +258,7 @@ TEST_CASE("small jobs starve no gang in a flock of one") {
   }
 }
 
-TEST_CASE("nobody takes a turn who is not passed by, or by the more urgent alone") {
+TEST_CASE("no job takes a turn that is not passed by, or by the more urgent alone") {
   Stream stream("fifo:queue=skip", 1);
   for (const bool urgent : {false, true}) {
     JobSpec spec;
@@ -290,7 +290,7 @@ TEST_CASE("beside free GPUs a job waits for servers that are gone until its turn
   }
 }
 
-TEST_CASE("a job is told who passes it by, and when its turn comes") {
+TEST_CASE("a job is told which jobs pass it by, and when its turn comes") {
   Stream stream("fifo:queue=skip", 1);
   const std::uint64_t before = stream.n;
   stream.flock.submit(kGang, 4 * stream.flock.agent(0).owner.partition.servers.size(), 10s, 0);
@@ -310,7 +310,7 @@ TEST_CASE("a job is told who passes it by, and when its turn comes") {
 }
 
 TEST_CASE(
-    "whoever waits beside free GPUs that are kept for a turn is told for whom and until when") {
+    "a job that waits beside free GPUs kept for a turn is told for which job and until when") {
   for (const char* policy : {"smart-greedy", "fifo:queue=skip"}) {
     CAPTURE(policy);
     Stream stream(policy, 1);

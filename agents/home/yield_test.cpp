@@ -80,12 +80,13 @@ TEST_CASE("jobs of both partitions stop for a gang that needs both, once it has 
 }
 
 TEST_CASE(
-    "nobody stops for it who is more urgent, or may not be stopped, or whose policy stops nobody") {
+    "no job stops for it that is more urgent, may not be stopped, or has a policy that stops "
+    "none") {
   JobSpec small = job_of(0, 1, kLong);
   std::string policy = "tiresias-las";
   SUBCASE("more urgent") { small.priority = 1; }
   SUBCASE("not to be started again") { small.no_requeue = true; }
-  SUBCASE("a policy that stops nobody") { policy = "fifo:queue=skip"; }
+  SUBCASE("a policy that stops no job") { policy = "fifo:queue=skip"; }
   for (const bool lossy : {false, true}) {
     CAPTURE(lossy);
     Full full(policy, lossy, small);

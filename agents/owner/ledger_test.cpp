@@ -91,7 +91,7 @@ TEST_CASE("a gang holds GPUs that have a job where that is the one which it was 
   SUBCASE("beside them, and beside free ones") {
     CHECK_FALSE(reserve(3, {0, 1, 2, 4}, both));
     CHECK(f.ledger.held_count() == 4);
-    SUBCASE("a hold is a tenant: nobody else comes to those GPUs, however they come") {
+    SUBCASE("a hold is a tenant: no other job comes to those GPUs, however it comes") {
       const AttemptId all[] = {attempt(1), attempt(2), attempt(3)};
       CHECK(reserve(4, {1, 5}, all) == Refusal::conflict);
       CHECK(f.ledger.allocate(attempt(4), kHome, gpus({0})) == Refusal::conflict);
@@ -102,13 +102,13 @@ TEST_CASE("a gang holds GPUs that have a job where that is the one which it was 
       CHECK(f.ledger.held_count() == 3);
       CHECK_FALSE(reserve(4, {0, 2}, both));
     }
-    SUBCASE("whom it joined may end before it is committed") {
+    SUBCASE("the job that it joined may end before it is committed") {
       f.ledger.release(attempt(1), 0s);
       CHECK_FALSE(f.ledger.commit(at(1s), attempt(3)));
       CHECK(f.ledger.held_count() == 4);
     }
   }
-  SUBCASE("not beside anybody else") {
+  SUBCASE("not beside any other job") {
     CHECK(reserve(3, {0, 2}, {&one, 1}) == Refusal::conflict);
     f.ledger.release(attempt(1), 0s);
     REQUIRE_FALSE(f.ledger.allocate(attempt(5), kHome, gpus({0})));
@@ -161,7 +161,7 @@ TEST_CASE("a hold that is being released refuses everything and frees its GPUs o
   CHECK(f.ledger.free_count() == 8);
 }
 
-TEST_CASE("GPUs of an executor that has not spoken are nobody's") {
+TEST_CASE("GPUs of an executor that has not spoken are given to no job") {
   Topology topology = two_servers();
   Ledger ledger(topology, kAll, {});
   CHECK(ledger.quarantined_count() == 8);

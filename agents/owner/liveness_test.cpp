@@ -22,7 +22,7 @@ bool any_line(const std::vector<std::string>& lines, const std::string& text) {
                      [&](const std::string& line) { return line.find(text) != std::string::npos; });
 }
 
-TEST_CASE("an agent that is late, or hears nobody, grows patient, and impatient again") {
+TEST_CASE("an agent that is late, or hears no other, grows patient, and impatient again") {
   LocalHealth health;
   CHECK(health.factor() == 1);
   health.beat(100ms, 500ms, false);
@@ -45,7 +45,7 @@ TEST_CASE("an agent that is late, or hears nobody, grows patient, and impatient 
   CHECK(health.lag() < 5s);
 }
 
-TEST_CASE("a peer that others hear is cut off, one that nobody hears is lost") {
+TEST_CASE("a peer that others hear is cut off, one that no other hears is lost") {
   TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
   flock.run_for(3s);
   flock.set_cut(agent_node(AgentId{0}), agent_node(AgentId{1}), true);
@@ -87,7 +87,7 @@ TEST_CASE("an executor that only others hear is cut off, and its GPUs wait") {
   CHECK(flock.agent(0).owner.executors[0].watch.standing == Standing::lost);
 }
 
-TEST_CASE("an agent that runs a cycle every three seconds accuses nobody") {
+TEST_CASE("an agent that runs a cycle every three seconds accuses no other") {
   TestFlock flock({.agents = 4, .servers = 4, .lossy = true});
   flock.run_for(3s);
   for (int i = 0; i < 30; ++i) {
@@ -104,7 +104,7 @@ TEST_CASE("an agent that runs a cycle every three seconds accuses nobody") {
   }
 }
 
-TEST_CASE("agents that lose half of what is said ask others before they blame anybody") {
+TEST_CASE("agents that lose half of what is said ask others before they blame one") {
   TestFlock flock({.agents = 5, .servers = 5, .seed = 3, .loss = 0.5, .lossy = true});
   flock.run_for(2min);
   std::uint32_t lost = 0;

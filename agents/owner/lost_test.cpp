@@ -32,7 +32,7 @@ struct Gang {
   std::uint32_t here = 9, there = 9;  // two partitions that run it; `there` is not its home's
 };
 
-TEST_CASE("silence is counted longer by who waits than by who runs") {
+TEST_CASE("silence is counted longer by the owner that waits than by the executor that runs") {
   CHECK(kLost > 300s + 10s);
   CHECK(kLost < 400s);
   Timers ideal;
@@ -65,7 +65,7 @@ TEST_CASE("an owner that dies for good: its executors stop, its home goes on wit
   CHECK(g.flock.faults().empty());
 }
 
-TEST_CASE("an executor that restarts while nobody hears it goes on counting") {
+TEST_CASE("an executor that restarts unheard goes on counting") {
   for (const bool long_run : {false, true}) {
     TestFlock flock({.lossy = true});
     flock.submit(1, 1, 0s);
@@ -193,7 +193,7 @@ TEST_CASE("a home that is gone for good: what it held elsewhere is let go") {
   CHECK(g.flock.faults().empty());
 }
 
-TEST_CASE("a home that is there goes on for ever, through restarts of everybody") {
+TEST_CASE("a home that is there goes on for ever, through restarts of all") {
   Gang g;
   for (int i = 0; i < 8; ++i) {
     g.flock.run_for(4min);

@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("nobody has been silent before a life began, whenever that is") {
+TEST_CASE("no executor has been silent before a life began, whenever that is") {
   ScriptedOwner owner({.reconciled = false, .lossy = true, .begins = Instant(24h)});
   owner.pass(500ms);
   const AgentState& state = owner.agent->state();
@@ -108,7 +108,7 @@ TEST_CASE("what is over is forgotten after a while, in the journal, too") {
   CHECK(owner.ledger().tombstones().size() == 0);
 }
 
-TEST_CASE("who hears none of its executors looks to itself first") {
+TEST_CASE("an owner that hears none of its executors looks to itself first") {
   ScriptedOwner owner({.executors = 4, .lossy = true});
   for (int i = 0; i < 4; ++i) owner.pass(500ms);
   CHECK(owner.agent->state().flock.health.factor() > 1);

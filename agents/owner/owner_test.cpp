@@ -226,7 +226,7 @@ TEST_CASE("an offer is made of free GPUs of the right type and holds nothing") {
   CHECK(owner.said<NoOffer>() != nullptr);
 }
 
-TEST_CASE("of two gangs' claims the older one counts, and who has none gets no offer") {
+TEST_CASE("of two gangs' claims the older one counts, and a gang without one gets no offer") {
   ScriptedOwner owner;
   BidRequest first{owner.attempt, 4, 1, {}}, second = first;
   second.attempt.job = JobId{0, 8};
@@ -247,7 +247,7 @@ TEST_CASE("of two gangs' claims the older one counts, and who has none gets no o
   CHECK(owner.agent->state().owner.claim->attempt == second.attempt);
 }
 
-TEST_CASE("of two claims the more urgent one counts, whoever has waited longer") {
+TEST_CASE("of two claims the more urgent one counts, whichever gang has waited longer") {
   ScriptedOwner owner;
   BidRequest old{owner.attempt, 4, 1, {}}, urgent = old;
   urgent.attempt.job = JobId{0, 8};

@@ -85,7 +85,7 @@ TEST_CASE("what runs where it has no part is killed first, what has ended there 
   }
 }
 
-TEST_CASE("an end of what nobody here knows is acknowledged") {
+TEST_CASE("an end of what is not known here is acknowledged") {
   ScriptedOwner owner;
   owner.hear(kExecutor, kHello);
   InventoryItem item = owner.item(owner.gpus);

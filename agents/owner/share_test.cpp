@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_CASE("how far a job has come is told by an executor that runs a part of it, or nobody") {
+TEST_CASE("how far a job has come is told by an executor that runs a part of it, or by none") {
   ScriptedOwner owner({.executors = 2});
   const Placement first{GpuId{0}, GpuId{1}};
   owner.start(first);

@@ -73,7 +73,8 @@ TEST_CASE("what runs at an executor goes on while it rests") {
   CHECK(flock.faults().empty());
 }
 
-TEST_CASE("a job that nobody can start ends after the known number of attempts, and says why") {
+TEST_CASE(
+    "a job that no executor can start ends after the known number of attempts, and says why") {
   Limits limits;
   limits.attempts_per_job = 20;
   TestFlock flock({.servers = 2, .limits = limits});

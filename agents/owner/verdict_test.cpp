@@ -29,7 +29,8 @@ struct Asking : ScriptedHome {
   [[nodiscard]] Standing standing() const { return state().flock.peers[1].watch.standing; }
 };
 
-TEST_CASE("whom one of two hears is cut off, whatever the other says and whoever says it first") {
+TEST_CASE(
+    "a node that one of two hears is cut off, whatever the other says and whichever speaks first") {
   for (const bool good_first : {true, false}) {
     CAPTURE(good_first);
     Asking home;
@@ -42,7 +43,7 @@ TEST_CASE("whom one of two hears is cut off, whatever the other says and whoever
   }
 }
 
-TEST_CASE("whom nobody hears is lost, but not before the others have had time to say so") {
+TEST_CASE("a node that no other hears is lost, but not before the others have had time to say so") {
   Asking home;
   home.says(2, false);
   home.says(3, false);
@@ -53,13 +54,13 @@ TEST_CASE("whom nobody hears is lost, but not before the others have had time to
   CHECK(home.standing() == Standing::lost);
 }
 
-TEST_CASE("of whom nobody says anything nothing is known") {
+TEST_CASE("of a node of which no word comes nothing is known") {
   Asking home;
   for (int i = 0; i < 3; ++i) home.beat();
   CHECK(home.standing() == Standing::silent);
 }
 
-TEST_CASE("who is silent for longer is asked about again") {
+TEST_CASE("a node that is silent for longer is asked about again") {
   Asking home;
   for (int i = 0; i < 4; ++i) home.beat();
   CHECK(home.count<ProbeFor>(AgentId{2}) == 2);
@@ -85,7 +86,8 @@ TEST_CASE("a question about a node is answered at once where it was just heard, 
   CHECK_FALSE(home.last<ProbeResult>()->reached);
 }
 
-TEST_CASE("who falls silent and is heard again is well, and whoever asked is told at once") {
+TEST_CASE(
+    "a node that falls silent and is heard again is well, and those that asked are told at once") {
   Asking home;
   const NodeId silent = agent_node(AgentId{1});
   home.hear(AgentId{3}, ProbeFor{silent});
@@ -111,7 +113,7 @@ TEST_CASE("others are asked about an executor that answers them, not about an ol
   }
 }
 
-TEST_CASE("who would not understand the question is not asked") {
+TEST_CASE("a node that would not understand the question is not asked") {
   ScriptedHome home(4);
   for (int i = 0; i < 6; ++i) {
     Output out;
@@ -123,7 +125,8 @@ TEST_CASE("who would not understand the question is not asked") {
   CHECK(home.count<ProbeFor>(AgentId{3}) > 0);
 }
 
-TEST_CASE("only an agent's word about others counts, and of who is well it changes nothing") {
+TEST_CASE(
+    "only an agent's word about others counts, and of a node that is well it changes nothing") {
   Asking home;
   home.hear(executor_node(0), ProbeResult{agent_node(AgentId{1}), true});
   CHECK(home.standing() == Standing::silent);

@@ -152,7 +152,8 @@ TEST_CASE("of the jobs that went away as many are known as may be, the newest") 
   CHECK(s.home.remembered.moved.size() == 2);
 }
 
-TEST_CASE("the owner of a partition is who the flock says, and of what is none nobody is") {
+TEST_CASE(
+    "the owner of a partition is the one that the flock says, and what is none has no owner") {
   TestFlock flock({.agents = 3, .servers = 3});
   AgentState s = flock.agent(0);
   CHECK(s.flock.owner_of(PartitionId{3}) == nullptr);
@@ -161,7 +162,7 @@ TEST_CASE("the owner of a partition is who the flock says, and of what is none n
     CHECK(s.flock.owner_of(peer.peer.partition.id) == &peer);
 }
 
-TEST_CASE("S10: a message from somebody who may not say it changes nothing") {
+TEST_CASE("S10: a message from a node that may not say it changes nothing") {
   Busy busy(7);
   for (std::uint64_t n = 1; n <= 6; ++n) busy.go_on(n);
   const std::uint64_t before = state_hash(busy.flock.agent(0));

@@ -171,7 +171,7 @@ TEST_CASE(
     TestDecider decider(world.endpoint, first_fit, 20);
     CHECK(finished(world.run(world.policy(quick))) == 60);
   }
-  SUBCASE("nobody was ever there") { CHECK(finished(world.run(world.policy(quick))) == 60); }
+  SUBCASE("no decider was ever there") { CHECK(finished(world.run(world.policy(quick))) == 60); }
 }
 
 TEST_CASE("lies under chaos break no rule of safety") {

@@ -26,7 +26,7 @@ JobSpec spec_of(JobId job) {
   return spec;
 }
 
-TEST_CASE("who greets with what makes no sense is refused, with the reason") {
+TEST_CASE("a node that greets with what makes no sense is refused, with the reason") {
   CHECK(refusal(Hello{Role::unknown, 1, 1, ""}) == "Hello: role: unknown");
   CHECK(refusal(Hello{static_cast<Role>(9), 1, 1, ""}) == "Hello: role: unknown");
   CHECK(refusal(Hello{Role::agent, 2, 1, ""}) == "Hello: protocol: not a range from 1");

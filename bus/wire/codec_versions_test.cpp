@@ -92,7 +92,7 @@ TEST_CASE("what came with a later protocol is said in it, and nothing of it befo
   }
 }
 
-TEST_CASE("who says nothing of gradients says all in the first protocol") {
+TEST_CASE("a job that says nothing of gradients says all in the first protocol") {
   const Progress told{{JobId{1, 2}, Epoch{3}, 4}, std::chrono::seconds(5), 0.5, 312.5, 256};
   CHECK(wholly_said_in(told) == 5);
   CHECK(wholly_said_in(Progress{told.attempt, told.served, 0.5}) == 1);

@@ -206,7 +206,8 @@ TEST_CASE_FIXTURE(Pair, "two lives of one number are told apart") {
   CHECK_FALSE(obeyed);
 }
 
-TEST_CASE_FIXTURE(Pair, "what is known of an agent outlives whoever knows it, and its compaction") {
+TEST_CASE_FIXTURE(
+    Pair, "what is known of an agent outlives the agent that knows it, and its compaction") {
   {
     PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
     live(2, 1001, 360, executor);
@@ -245,7 +246,7 @@ TEST_CASE_FIXTURE(Pair, "an agent that begins anew knows the lives of its execut
   CHECK(known == 2);  // one a life
 }
 
-TEST_CASE_FIXTURE(Pair, "a late frame of a life that is over harms nobody") {
+TEST_CASE_FIXTURE(Pair, "a late frame of a life that is over does no harm") {
   PlainNode executor(kExecutor, 1, 77, executor_wire, executor_journal);
   live(2, 1001, 10, executor);
   const std::vector<std::byte> late = agent_wire.last;
@@ -266,7 +267,7 @@ TEST_CASE_FIXTURE(Pair, "a late frame of a life that is over harms nobody") {
   CHECK(agent.counters().stale == 2);
 }
 
-TEST_CASE_FIXTURE(Pair, "whom nobody can tell apart is not told, and clients end nobody") {
+TEST_CASE_FIXTURE(Pair, "nodes that cannot be told apart are not told, and clients end no node") {
   PlainNode executor(kExecutor, 1, 0, executor_wire, executor_journal);
   live(4, 1001, 360, executor);
   CHECK(comes_back(2, 1002, 230, executor).ok());  // waits for ever, as before

@@ -114,7 +114,7 @@ TEST_CASE_FIXTURE(NodeFixture,
 }
 
 TEST_CASE_FIXTURE(NodeFixture,
-                  "who may not speak runs no cycle, and hears later what came meanwhile") {
+                  "a node that may not speak runs no cycle, and hears later what came meanwhile") {
   EchoNode node(endpoint, journal);
   node.may_speak_until(Instant{} + seconds(4));
   node.speak = true;

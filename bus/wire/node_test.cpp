@@ -160,7 +160,8 @@ TEST_CASE_FIXTURE(NodeFixture, "a peer is spoken to in the newest protocol that 
   CHECK(codec.decode(endpoint.sent.front().frame).value().header.protocol == 1);
 }
 
-TEST_CASE_FIXTURE(NodeFixture, "who came back with an older version understands what clients say") {
+TEST_CASE_FIXTURE(NodeFixture,
+                  "a node that came back with an older version understands what clients say") {
   EchoNode node(endpoint, journal);
   endpoint.arrive(kPeer, Ping{1});
   REQUIRE(node.absorb(Instant{}).ok());  // it speaks the newest

@@ -28,7 +28,7 @@ TEST_CASE("names are those of the kinds") {
   CHECK(kind_name(999) == std::string("unknown"));
 }
 
-TEST_CASE("nobody but agents says anything to executors and clients") {
+TEST_CASE("no node but agents says anything to executors and clients") {
   testing::RandomMessage random{Rng(3)};
   for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
     for (const Role from : {Role::executor, Role::client, Role::unknown}) {

@@ -9,7 +9,8 @@
 namespace starling {
 namespace {
 
-TEST_CASE("a seat is who proves its key, or another of its keys while they are exchanged") {
+TEST_CASE(
+    "a seat is the node that proves its key, or another of its keys while they are exchanged") {
   const std::vector<std::string> none, both{"new", "newer"};
   CHECK(is_key_of_seat("own", "own", none));
   CHECK(is_key_of_seat("own", "own", both));
@@ -17,7 +18,7 @@ TEST_CASE("a seat is who proves its key, or another of its keys while they are e
   CHECK(is_key_of_seat("newer", "own", both));
 }
 
-TEST_CASE("a key that was exchanged, or was never the seat's, lets nobody in") {
+TEST_CASE("a key that was exchanged, or was never the seat's, lets no node in") {
   const std::vector<std::string> none, both{"new", "newer"};
   for (const char* key : {"old", "", "ow", "owner", "OWN"}) {
     CAPTURE(key);

@@ -175,7 +175,7 @@ TEST_CASE("a start takes its time, during which nothing is done") {
   CHECK(b.cost(b.start(world), "fifo") == doctest::Approx(65));
 }
 
-TEST_CASE("a job that nobody can start does not go on for ever") {
+TEST_CASE("a job that no partition can start does not go on for ever") {
   Bench b;
   b.wait(1, 5, 40);
   b.run(2, gpus({3}), 10);

@@ -79,7 +79,7 @@ struct Home {
   }
 };
 
-TEST_CASE("futures are drawn from how long jobs ran and from who came") {
+TEST_CASE("futures are drawn from how long jobs ran and from which came") {
   Home home;
   for (int i = 0; i < 96; ++i) home.ran(std::to_string(i), 100 * (i % 32 + 1));
   home.at_s += 4000;

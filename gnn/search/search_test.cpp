@@ -97,7 +97,7 @@ TEST_CASE("search waits where the rule would share, if that is shorter, and only
   CHECK(again.counts().events == chooser.counts().events);
 }
 
-TEST_CASE("who takes what scores highest does as lif; the quick rule comes close") {
+TEST_CASE("a search that takes what scores highest does as lif; the quick rule comes close") {
   const Topology topology =
       generate_leaf_spine(
           {.groups = {{4, "V100"}, {4, "K80"}}, .gpus_per_server = 4, .servers_per_rack = 4})
@@ -260,7 +260,8 @@ struct Told final : Oracle {
   World world;
 };
 
-TEST_CASE("the true future: what is left of each job, then who comes, without a duration") {
+TEST_CASE(
+    "the true future: what is left of each job, then the jobs that come, without a duration") {
   const Topology topology = generate_flat({.servers = 1, .gpus_per_server = 2}).value();
   const TwoThirds speed;
   Trace trace;

@@ -62,7 +62,8 @@ TEST_CASE("while the network's intervals hold the answers are those of residuals
   }
 }
 
-TEST_CASE("after a change it is told, intervals widen, and pairs that nobody measured are right") {
+TEST_CASE(
+    "after a change it is told, intervals widen, and pairs that were never measured are right") {
   AdaptiveCorrections adaptive = corrections();
   const auto observe = [&](const Meeting& m, double ratio) { adaptive.observe({&m, 1}, ratio); };
   measure(1, 100, 0, observe);
@@ -88,7 +89,7 @@ TEST_CASE("after a change it is told, intervals widen, and pairs that nobody mea
   CHECK(adaptive.correction({&unseen, 1}) > 0.1);
 }
 
-TEST_CASE("a kind of GPU that nobody trained for begins at the prior; others are not touched") {
+TEST_CASE("a kind of GPU without training data begins at the prior; others are not touched") {
   AdaptiveCorrections adaptive = corrections();
   CHECK(adaptive.adapted(kNew));
   CHECK(!adaptive.adapted(kKnown));

@@ -40,7 +40,7 @@ double truth(const ShiftedPair& pair) {
 
 }  // namespace
 
-TEST_CASE("a pair that nobody measured profits from those that were, and is less unsure") {
+TEST_CASE("a pair that was not measured profits from those that were, and is less unsure") {
   MixedEffects effects(prior());
   const ShiftedPair unseen = pair_of(1, 2, 0.5);
   const double before = believed(effects, unseen).variance;

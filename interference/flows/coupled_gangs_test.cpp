@@ -71,7 +71,7 @@ TEST_CASE("domains speak through all their servers, so a NIC's part of it is on 
   for (const LinkUse& use : uses) CHECK(use.weight == doctest::Approx(1));
 }
 
-TEST_CASE("two gangs on one uplink halve each other; who stays in a rack is not coupled") {
+TEST_CASE("two gangs on one uplink halve each other; a gang within a rack is not coupled") {
   const Topology topology = leaf_spine(1);
   const auto physics = make_flow_physics(topology);
   const auto gangs = physics->gangs();
@@ -112,7 +112,7 @@ TEST_CASE("alone on a link that is as fast as the NICs, a gang has the speed of 
   CHECK(across > 1.5 * physics->rate(vgg(2), on({0, 4}), {}));
 }
 
-TEST_CASE("without a network nobody is coupled, and rates are those of the full physics") {
+TEST_CASE("without a network no gang is coupled, and rates are those of the full physics") {
   Topology::Parts parts = leaf_spine(1).parts();
   parts.nodes.clear();
   parts.links.clear();

@@ -133,7 +133,7 @@ TEST_CASE("a gang with two flows on a link takes twice its rate of it") {
   CHECK(rates.rate(1) == 3);
 }
 
-TEST_CASE("links that carry all demands couple nobody") {
+TEST_CASE("links that carry all demands couple no gang") {
   MaxMin rates({10});
   const LinkUse up[] = {{0, 1}};
   for (std::uint32_t gang = 0; gang < 5; ++gang) {
@@ -186,7 +186,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("on one link nobody gets slower when another leaves, nor faster when one comes") {
+TEST_CASE("on one link no gang gets slower when another leaves, nor faster when one comes") {
   Rng rng(6);
   MaxMin rates({3});
   Asks asks;

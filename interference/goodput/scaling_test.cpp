@@ -65,7 +65,8 @@ TEST_CASE("weak scaling is worth little early in a training and most of its size
   }
 }
 
-TEST_CASE("who may choose its batch scales no worse than with one batch, from the same start") {
+TEST_CASE(
+    "a job that may choose its batch scales no worse than with one batch, from the same start") {
   for (const GoodputProfile& profile : goodput_profiles()) {
     CAPTURE(profile.model);
     for (const std::uint32_t replicas : {2U, 4U, 8U, 16U}) {

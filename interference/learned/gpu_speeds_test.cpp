@@ -44,7 +44,7 @@ TEST_CASE("of gangs the slow one is found, for the others are cleared by gangs w
   CHECK(std::exp(speeds.slowest(std::vector{GpuId{3}})) == doctest::Approx(0.6).epsilon(0.03));
 }
 
-TEST_CASE("noise alone makes nobody slow") {
+TEST_CASE("noise alone makes no GPU slow") {
   GpuSpeeds speeds;
   Rng rng(5);
   for (int i = 0; i < 3000; ++i) {

@@ -72,7 +72,7 @@ TEST_CASE("alone it is exactly 1; order does not matter; one more never helps") 
   CHECK(speed->health().fallbacks == 0);
 }
 
-TEST_CASE("GPU types differ, and a job that nobody has seen has a wider interval") {
+TEST_CASE("GPU types differ, and a job that was never seen has a wider interval") {
   const Neighbours other = {{{"Transformer (batch size 64)", 1, 0}, gpus({0})}};
   const JobProfile job{"ResNet-50 (batch size 64)", 1, 0};
   std::vector<double> speeds;
@@ -218,7 +218,7 @@ TEST_CASE("a world that changes is told as drift") {
         doctest::Approx(0.6 * expected).epsilon(0.1));
 }
 
-TEST_CASE("whoever keeps answers asks again when an adaptive model has learned all anew") {
+TEST_CASE("a memo of answers asks again when an adaptive model has learned all anew") {
   const Topology topology = cluster("H100");
   const ShiftPrior prior = shipped_shift_prior().value();
   const auto speed = make_learned_speed(topology, shipped(), &prior).value();

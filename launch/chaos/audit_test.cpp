@@ -121,7 +121,7 @@ TEST_CASE("a job that is lost is found") {
   CHECK(f.first_rule() == "lost");
 }
 
-TEST_CASE("a job that nobody knows any more is found") {
+TEST_CASE("a job that no agent knows any more is found") {
   Fixture f;
   f.audit->told(101, NodeId{1}, Accepted{kJob, AgentId{0}});
   f.audit->told(102, NodeId{1}, Fixture::state(JobPhase::cancelled));

@@ -131,7 +131,7 @@ TEST_CASE("news that a job starts are no answer to a question about it") {
   }
 }
 
-TEST_CASE("who does not answer is named, and costs no more than the patience") {
+TEST_CASE("an agent that does not answer is named, and costs no more than the patience") {
   const World world;
   FlockClient& flock = *world.flock;
   const JobSpec job = world.submitted();
@@ -177,7 +177,7 @@ TEST_CASE("a server is drained, asked about and used again") {
   CHECK(nowhere.error().code == Errc::invalid);
 }
 
-TEST_CASE("what cannot be is said before anybody is asked") {
+TEST_CASE("what cannot be is said before any agent is asked") {
   const TestFolder empty("no-flock");
   CHECK(FlockClient::open(empty.path).error().code == Errc::not_found);
   const World world;

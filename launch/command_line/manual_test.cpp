@@ -36,7 +36,7 @@ TEST_CASE("a page has all that the help says, and nothing in it is a request") {
         ".SH SEE ALSO\n\\fBstarling\\fR(1)\n");
 }
 
-TEST_CASE("pages are written anew, and a file of somebody else stays") {
+TEST_CASE("pages are written anew, and a file of another user stays") {
   const TestFolder scratch("manual");
   const auto folder = scratch.path / "share" / "man1";
   const std::vector<CommandHelp> helps{drawing(), {"", "schedules", {}, {}, {}, {}}};

@@ -71,7 +71,7 @@ TEST_CASE("what is deployed reads back, with secrets for their owner alone") {
   CHECK((info.st_mode & 0077) == 0);
 }
 
-TEST_CASE("a flock is nobody else's to change, whatever umask its maker has") {
+TEST_CASE("a flock is changed by no other user, whatever umask its maker has") {
   const TestFolder folder("deployment");
   DeploymentPlan plan;
   plan.dir = folder.path / "flock";

@@ -108,7 +108,7 @@ TEST_CASE_FIXTURE(
   CHECK(parse_told("life 4\nwritten 7\ntold\nexecutor-1\n")->at == 0);
 }
 
-TEST_CASE_FIXTURE(Fixture, "of a restored backup nobody can say what happened since") {
+TEST_CASE_FIXTURE(Fixture, "of a restored backup it is not known what happened since") {
   live();
   REQUIRE(write_told(dir, {Incarnation{1}, 0, "the backup of Monday", true}).ok());
   CHECK(opening().find("is an old copy: it is the backup of Monday, and nobody can say what "

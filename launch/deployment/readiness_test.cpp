@@ -8,7 +8,7 @@
 namespace starling {
 namespace {
 
-TEST_CASE("a flock is ready when all is there that can be, and somebody serves") {
+TEST_CASE("a flock is ready when all is there that can be, and one agent serves") {
   GeneratorOptions options;
   options.servers = 4;
   options.gpus_per_server = 2;

@@ -237,7 +237,9 @@ TEST_CASE(
   CHECK(world.memory_kib() < memory + 32 * 1024);
 }
 
-TEST_CASE("who asks for 12,000 lists and reads none costs an agent neither memory nor answers") {
+TEST_CASE(
+    "a client that asks for 12,000 lists and reads none costs an agent neither memory nor "
+    "answers") {
   World world;
   Peer client(world, "client-3");
   for (std::uint64_t i = 0; i < 1500; ++i) {

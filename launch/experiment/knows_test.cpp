@@ -57,7 +57,8 @@ Times times_of(const PolicyRegistry& policies, const std::string& policy,
 
 }  // namespace
 
-TEST_CASE("who declares to know no estimates decides the same without; the others do not") {
+TEST_CASE(
+    "a policy that declares to know no estimates decides the same without; the others do not") {
   const PolicyRegistry policies = all_policies();
   for (const auto& [name, entry] : policies.entries()) {
     if (name == "external") continue;  // another process decides
@@ -83,7 +84,7 @@ TEST_CASE("who declares to know no estimates decides the same without; the other
   }
 }
 
-TEST_CASE("who declares that it knows the future can be told") {
+TEST_CASE("a policy that declares that it knows the future can be told") {
   const PolicyRegistry policies = all_policies();
   for (const auto& [name, entry] : policies.entries()) {
     CAPTURE(name);

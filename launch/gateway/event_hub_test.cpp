@@ -32,7 +32,9 @@ TEST_CASE("a watcher hears what is said after it came, once, with numbers that r
   CHECK(all_of_stream(*watcher).empty());
 }
 
-TEST_CASE("who comes back hears what it has missed; a resync where that is not known any more") {
+TEST_CASE(
+    "a client that comes back hears what it has missed; a resync where that is not known any "
+    "more") {
   EventHub hub("7");
   for (int i = 1; i <= 3; ++i) {
     hub.say("job", std::to_string(i));

@@ -83,7 +83,8 @@ struct GatewayAlone {
   }
 };
 
-TEST_CASE("who is nobody gets the page and the description; a wrong token is no better") {
+TEST_CASE(
+    "a caller without a token gets the page and the description; a wrong token is no better") {
   GatewayAlone alone(1000);
   CHECK(alone.answer("GET", "/").status == 200);
   CHECK(alone.answer("GET", "/page.js").body.find("EventSource") != std::string::npos);
@@ -141,7 +142,8 @@ TEST_CASE("an answer that goes on ends with its token, whether that is revoked o
   CHECK(of_bob->closed());
 }
 
-TEST_CASE("who asks too often waits; others do not, and tries of tokens count by address") {
+TEST_CASE(
+    "a caller that asks too often waits; others do not, and tries of tokens count by address") {
   GatewayAlone alone(4);
   const std::string ann = alone.token(CallerRole::viewer), bob = alone.token(CallerRole::viewer);
   for (int i = 0; i < 4; ++i) CHECK(alone.answer("GET", "/v1/me", ann).status == 200);

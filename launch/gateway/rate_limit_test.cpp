@@ -8,7 +8,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-TEST_CASE("a caller has its burst at once, then its rate, and costs nobody else") {
+TEST_CASE("a caller has its burst at once, then its rate, and costs no other caller") {
   RateLimit limit(10, 5);
   Instant now{};
   for (int i = 0; i < 5; ++i) CHECK(limit.wait("ann", now) == Duration::zero());

@@ -80,7 +80,7 @@ TEST_CASE("changes at the same time are one after the other, and none is lost") 
   CHECK(TokenBook::read(file).value().entries().size() == 32);
 }
 
-TEST_CASE("who is revoked is not known any more; the others are named") {
+TEST_CASE("a token that is revoked is not known any more; the others are named") {
   TokenBook book;
   const auto ann = book.add("ann", CallerRole::user, some_day(), some_day() + hours(2));
   const auto bob = book.add("bob", CallerRole::viewer, some_day(), some_day() + hours(2));
@@ -125,7 +125,7 @@ TEST_CASE("lifetimes") {
 }
 
 TEST_CASE(
-    "the door reads the tokens again when their file has changed, and opens to nobody while it is "
+    "the door reads the tokens again when their file has changed, and stays shut while it is "
     "wrong") {
   const TestFolder folder("door");
   const auto file = folder.path / "tokens.json";

@@ -45,7 +45,7 @@ void say(const JobOutput& output, const std::string& text, std::size_t worker = 
 
 }  // namespace
 
-TEST_CASE("what /proc says of a process, of a dead one that nobody has collected, and of none") {
+TEST_CASE("what /proc says of a process, of a dead one that was not collected, and of none") {
   const auto mine = process_stat(::getpid());
   REQUIRE(mine);
   CHECK(mine->parent == ::getppid());
@@ -98,7 +98,7 @@ TEST_CASE("plan and result come back as they were, and nothing else is taken for
   }
 }
 
-TEST_CASE("the kernel wakes or kills who stands still, at the times last set") {
+TEST_CASE("the kernel wakes or kills a process that stands still, at the times last set") {
   const auto ended = [](std::int64_t wake_ns, std::int64_t kill_ns) {
     const std::int64_t began = boot_ns();
     const pid_t child = ::fork();
@@ -223,7 +223,7 @@ TEST_CASE("how a part ended is written into the room that was kept for it") {
   CHECK(content(result) == "again, without");
 }
 
-TEST_CASE("a full disk holds nobody up, and the log says what is missing") {
+TEST_CASE("a full disk holds no process up, and the log says what is missing") {
   const TestFolder folder("output");
   const fs::path file = folder.path / "log";
   const auto ignored = ::signal(SIGXFSZ, SIG_IGN);

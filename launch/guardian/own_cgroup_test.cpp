@@ -117,7 +117,7 @@ TEST_CASE("a cgroup that was given to be divided up is left, another one is not"
         }) == "");
 }
 
-TEST_CASE("the kernel kills a part as a whole and says when nobody is left") {
+TEST_CASE("the kernel kills a part as a whole and says when no process is left") {
   CHECK(in_a_cgroup([](const fs::path& own) -> std::string {
           PartCgroup part;
           if (!part.make(own / "part")) return "no cgroup";

@@ -36,7 +36,7 @@ using Numbers = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("a hosts file says who lives where, and how ssh gets there") {
+TEST_CASE("a hosts file says which daemons live where, and how ssh gets there") {
   const HostSet set = read(
       "defaults: {user: root, port: 2222, identity: id}\n"
       "hosts:\n"

@@ -112,7 +112,7 @@ TEST_CASE("a host's status survives its line") {
   CHECK(host_status_from("{}").error().code == Errc::invalid);
 }
 
-TEST_CASE("who is up again is not said to be down") {
+TEST_CASE("a daemon that is up again is not said to be down") {
   HostStatus status{"h1", "f", 12, 3.5, false, {}};
   status.daemons.push_back({"agent-0", false, 3, "", true, "killed; tried again in 2 s"});
   status.daemons.push_back({"executor-0", true, 3, "", true, "killed; up again"});

@@ -161,7 +161,7 @@ TEST_CASE("a job of unknown length cannot be emulated") {
   CHECK(rig.launcher.next_deadline() == kNever);
 }
 
-TEST_CASE("what passed its deadline while nobody looked ended then, unless it was done before") {
+TEST_CASE("what passed its deadline unseen ended then, unless it was done before") {
   Rig rig;
   LaunchSpec done_before = spec(1, 0, 20s);
   LaunchSpec left = spec(2, 1, 1000s);

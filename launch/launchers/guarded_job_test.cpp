@@ -156,7 +156,7 @@ TEST_CASE("guarded: a program that is cut short is its job's fault, and no machi
   CHECK(r.run(shell(3, "true")).exit == ExitStatus{});
 }
 
-TEST_CASE("guarded: what a job puts in place of its files hangs and grows nobody (A9)") {
+TEST_CASE("guarded: what a job puts in place of its files hangs and grows no process (A9)") {
   Guarded r;
   const LaunchSpec job = shell(1,
                                "echo on; rm -f \"$STARLING_STEPS\"; mkfifo \"$STARLING_STEPS\"; "
@@ -194,7 +194,7 @@ TEST_CASE("guarded: output is bounded, and its end is kept (A18)") {
   CHECK(log_tail(log, 8) == "the end\n");
 }
 
-TEST_CASE("guarded: a GPU is locked for as long as anybody of its part lives") {
+TEST_CASE("guarded: a GPU is locked for as long as any process of its part lives") {
   Guarded r;
   r.options.jobs_per_gpu = 1;
   r.open();

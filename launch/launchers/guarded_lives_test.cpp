@@ -208,7 +208,7 @@ TEST_CASE("guarded: the lock of a part's life is free when it is over") {
   ::close(fd);
 }
 
-TEST_CASE("guarded: who stops a flock for good ends what runs, also without an executor") {
+TEST_CASE("guarded: a flock that is stopped for good ends what runs, also without an executor") {
   Guarded r;
   const LaunchSpec job = shell(1, "trap '' TERM; sleep 1000 & echo $! > " + r.note.string() +
                                       "; while :; do sleep 0.05; done");

@@ -34,7 +34,7 @@ bool can_change() {
 
 }  // namespace
 
-TEST_CASE("our own jobs, and those of users that nobody has proven, run as we do") {
+TEST_CASE("our own jobs, and those of users that were not proven, run as we do") {
   JobSpec own;
   own.user = login_name(), own.as_user = true;
   CHECK(!login_for(own).value());
@@ -75,7 +75,7 @@ TEST_CASE("a job of another user has that user's rights, home and groups, and no
   CHECK(back.exit.log_tail == "kept\n");
 }
 
-TEST_CASE("a job of another user cannot read what is ours, nor end who guards it") {
+TEST_CASE("a job of another user cannot read what is ours, nor end its guardian") {
   if (!can_change()) return;
   ProcessRig r;
   const std::filesystem::path secret = r.folder.path / "secret";
@@ -136,7 +136,9 @@ TEST_CASE("a job of another user tells its steps, and its place for them goes wi
   CHECK_FALSE(std::filesystem::exists(std::filesystem::path(file).parent_path().parent_path()));
 }
 
-TEST_CASE("who has as many processes as it may is to blame itself, and no machine is bad for it") {
+TEST_CASE(
+    "a job with as many processes as it may have is to blame itself, and no machine is bad for "
+    "it") {
   if (!can_change()) return;
   ProcessRig r;
   pid_t others[2];  // the kernel lets the first one more in

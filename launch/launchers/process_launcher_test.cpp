@@ -82,7 +82,7 @@ TEST_CASE("a job that ignores SIGTERM is killed after its grace, children too") 
   CHECK_FALSE(alive(child));
 }
 
-TEST_CASE("whoever is told to stop may use the whole grace, even as an orphan") {
+TEST_CASE("a process that is told to stop may use the whole grace, even as an orphan") {
   Rig r;
   const LaunchSpec job =
       shell(1, "(trap 'sleep 0.2; echo saved; exit 0' TERM; echo ready; sleep 1000 & wait) & wait");

@@ -50,7 +50,7 @@ TEST_CASE("a log is read to its end, and on from there") {
   CHECK(log.page().bytes == "two\n");
 }
 
-TEST_CASE("who reads is led over a rotation, and told where something is gone") {
+TEST_CASE("a reader is led over a rotation, and told where something is gone") {
   Log log;
   int gaps = 0;
   log.say("a1 a2 ");

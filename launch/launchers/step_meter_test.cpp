@@ -37,7 +37,7 @@ TEST_CASE("a command is measured against what it did alone") {
   CHECK(after(meter, now, steps, 16, 30, 8) == doctest::Approx(0.8));
 }
 
-TEST_CASE("who was never alone, and does not say how fast that is, is not measured") {
+TEST_CASE("a job that was never alone, and does not say how fast that is, is not measured") {
   StepMeter meter, told;
   Instant now{};
   double steps = 0;

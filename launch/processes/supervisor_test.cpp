@@ -89,7 +89,7 @@ TEST_CASE("a child that is asked to stop before it listens ends well") {
   }
 }
 
-TEST_CASE("any other program dies of a request to stop, whoever starts it") {
+TEST_CASE("any other program dies of a request to stop, whichever process starts it") {
   const TestFolder folder("supervisor");
   sigset_t stop, before;
   sigemptyset(&stop);

@@ -26,7 +26,7 @@ TEST_CASE("a GPU that two jobs share is in use once") {
   CHECK(text({row(0, 1, 10, "0"), row(0, 10, 20, "0")}) == "0:0/2 1:1/1 10:1/0 20:0/0 ");
 }
 
-TEST_CASE("who has not ended is at work, who never started waits until it is over") {
+TEST_CASE("a job that has not ended is at work, one that never started waits until it is over") {
   CHECK(text({row(0, 1, -1, "0,3")}) == "0:0/1 1:2/0 ");
   CHECK(text({row(0, -1, 5, "")}) == "0:0/1 5:0/0 ");
 }

@@ -64,7 +64,7 @@ std::string seats(const Deployment& flock) {
   return text;
 }
 
-TEST_CASE("servers that come go to whom they stand among, or to new executors") {
+TEST_CASE("servers that come go to the executor that they stand among, or to new executors") {
   const Topology before = of({{"a", "b"}, {"c", "d"}});
   const Deployment flock = flock_of(before, 2, 2);
   REQUIRE(seats(flock) == "0@0:0-2 1@1:2-4 ");
@@ -89,7 +89,7 @@ TEST_CASE("servers that come go to whom they stand among, or to new executors") 
   CHECK(after({{"a"}, {"x", "y"}, {"d"}}, 2) == "0@0:0-1 7@0:1-3 1@1:3-4 ");
 }
 
-TEST_CASE("executors without servers end; who is left keeps its number") {
+TEST_CASE("executors without servers end; those that are left keep their numbers") {
   const Topology before = of({{"a", "b"}, {"c", "d"}});
   const Deployment flock = flock_of(before, 2, 1);
   const auto made = plan_servers(flock, before, of({{"b"}, {"c", "x"}}), 1, 4).value();
@@ -149,7 +149,8 @@ std::vector<std::vector<std::string>> changed(const std::vector<std::vector<std:
   return next;
 }
 
-TEST_CASE("any row of changes: who stays is with the same executor, numbers are used once") {
+TEST_CASE(
+    "any row of changes: a server that stays is with the same executor, numbers are used once") {
   Rng rng(7);
   std::size_t made_all = 0, refused = 0;
   for (int run = 0; run < 60; ++run) {

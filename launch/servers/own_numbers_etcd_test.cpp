@@ -192,7 +192,9 @@ TEST_CASE("a life in etcd that is overtaken at any request changes nothing any m
   CHECK(overtaken >= 6);
 }
 
-TEST_CASE("an attempt in etcd on a server that leaves refuses the change, and who serves there") {
+TEST_CASE(
+    "an attempt in etcd on a server that leaves refuses the change, as does the agent that serves "
+    "it") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("leaves");

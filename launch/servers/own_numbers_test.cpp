@@ -170,7 +170,7 @@ TEST_CASE(
   CHECK(refused.error().message.find("put back the newer deployment.json") != std::string::npos);
 }
 
-TEST_CASE("who joins is let in before, who leaves no longer after") {
+TEST_CASE("an agent that joins is let in before, one that leaves no longer after") {
   const Rig rig("n, b, c");
   const auto members = [&] { return read_flock(rig.before.dir / "flock.json").value(); };
   const std::size_t at_first = members().size();

@@ -13,7 +13,7 @@
 using namespace starling;
 namespace fs = std::filesystem;
 
-TEST_CASE("what stands in a plain file's place holds nobody up, and is not read") {
+TEST_CASE("what stands in a plain file's place holds no process up, and is not read") {
   const TestFolder folder("files");
   const fs::path file = folder.path / "flock.json";
   CHECK(read_plain(file).error().code == Errc::not_found);
@@ -23,10 +23,10 @@ TEST_CASE("what stands in a plain file's place holds nobody up, and is not read"
   fs::create_symlink(file, folder.path / "link");
   CHECK(read_plain(folder.path / "link").value() == text);
   fs::remove(file);
-  SUBCASE("a FIFO that nobody writes to") { REQUIRE(::mkfifo(file.c_str(), 0600) == 0); }
+  SUBCASE("a FIFO without a writer") { REQUIRE(::mkfifo(file.c_str(), 0600) == 0); }
   SUBCASE("a folder") { fs::create_directory(file); }
   SUBCASE("a device without end") { fs::create_symlink("/dev/zero", file); }
-  SUBCASE("more than anybody has written") {
+  SUBCASE("more than was ever written") {
     REQUIRE(write_text(file, "x").ok());
     fs::resize_file(file, 5ULL << 30U);
   }

@@ -109,7 +109,7 @@ TEST_CASE("what is no recording is told so, and why") {
         std::string::npos);
 }
 
-TEST_CASE("a moment has every GPU's jobs, who runs and who waits") {
+TEST_CASE("a moment has every GPU's jobs, those that run and those that wait") {
   Recorded run;
   record(run, racks(4), 200, "fifo", 2);
   const Recording& recording = run.recording();

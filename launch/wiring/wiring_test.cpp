@@ -19,7 +19,9 @@ TEST_CASE("only simulations offer upper bounds") {
     CHECK(simulated_policies().entries().contains(name));
 }
 
-TEST_CASE("who knows the future does better than the rule it starts from, and serves one agent") {
+TEST_CASE(
+    "a search that knows the future does better than the rule it starts from, and serves one "
+    "agent") {
   const Topology topology = generate_flat({.servers = 4, .gpus_per_server = 4}).value();
   const Trace trace =
       test_trace({.jobs = 200, .seed = 5, .gap_s = 60, .least_s = 100, .more_s = 2000});

@@ -72,7 +72,7 @@ void divide_first(Dl2Division& division, Dl2Rig& rig, std::size_t first) {
   division.divide(call, rig.all(), rig.all(), shares);
 }
 
-TEST_CASE("who finds no place here changes nothing of what others were given") {
+TEST_CASE("a job that finds no place here changes nothing of what others were given") {
   Dl2Rig rig(4);
   rig.add("wlm", 16);
   auto policy = make_dl2(kDl2Slot, by_net());
@@ -99,7 +99,7 @@ TEST_CASE("who finds no place here changes nothing of what others were given") {
        "its net gave it 3 workers and 1 parameter server, by 2 inferences");
 }
 
-TEST_CASE("who is beyond the window is told so, whatever it had in an earlier slot") {
+TEST_CASE("a job that is beyond the window is told so, whatever it had in an earlier slot") {
   Dl2Rig rig(4);
   rig.add("wlm", 16);
   rig.add("vgg-16", 16);
@@ -114,7 +114,7 @@ TEST_CASE("who is beyond the window is told so, whatever it had in an earlier sl
   says(division.explain(rig.specs[1].id), "gave it 3 workers");
 }
 
-TEST_CASE("why an incumbent lets somebody wait is not guessed, and who has left is forgotten") {
+TEST_CASE("why an incumbent lets a job wait is not guessed, and a job that has left is forgotten") {
   Dl2Rig rig(1);
   for (int i = 0; i < 3; ++i) rig.add("wlm", 4);
   Dl2Division::Parts parts = by_net();

@@ -68,7 +68,7 @@ double play(Dl2Learner& learner, Dl2Trail& trail, int slots) {
   return sum;
 }
 
-TEST_CASE("it learns to give more to whom that is worth something") {
+TEST_CASE("it learns to give more to jobs to which that is worth something") {
   struct Way {
     bool critic, marginal;
   };
@@ -143,7 +143,7 @@ TEST_CASE("moments that Adam cannot have are not taken") {
   for (int i = 0; i < 3; ++i) (void)head.word();
   const std::size_t moments = 2 * ((head.word() + 1) / 2);  // words
   SUBCASE("a negative square") { bytes[bytes.size() - 5] = std::byte{0xBF}; }
-  SUBCASE("more steps than anybody does") {
+  SUBCASE("more steps than any job does") {
     for (std::size_t i = 1; i <= 8; ++i) bytes[bytes.size() - 8 * moments - i] = std::byte{0xFF};
   }
   Dl2Learner fresh = learner_of(quick());

@@ -29,7 +29,7 @@ struct Slot {
   Dl2Slot slot;
 };
 
-TEST_CASE("everybody begins with one of each, in order, while there is room") {
+TEST_CASE("every job begins with one of each, in order, while there is room") {
   Dl2Rig rig(1);
   for (int i = 0; i < 3; ++i) rig.add("wlm", 4);
   Slot s(rig);

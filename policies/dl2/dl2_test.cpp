@@ -69,7 +69,8 @@ Weights told(const Dl2Shape& shape, double void_score, const std::vector<double>
   return weights;
 }
 
-TEST_CASE("a net gives tasks to whom it scores highest, until it says that nobody gets more") {
+TEST_CASE(
+    "a net gives tasks to the job that it scores highest, until it says that none gets more") {
   const Dl2Shape shape = shape_of_testbed();
   Dl2Rig rig(4);
   rig.add("wlm", 3);
@@ -86,7 +87,7 @@ TEST_CASE("a net gives tasks to whom it scores highest, until it says that nobod
     CHECK(why[0].find("its net gave it 4 workers and 4 parameter servers, by 3 inferences") !=
           std::string::npos);
   }
-  SUBCASE("nobody gets more") {
+  SUBCASE("no job gets more") {
     parts.net = Dl2Net::make(told(shape, 5, {1, 2})).value();
     Dl2Division division(std::move(parts));
     CHECK(divided(division, rig) == std::vector<TaskCounts>{{1, 1}, {1, 1}, {1, 1}});

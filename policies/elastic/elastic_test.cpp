@@ -46,7 +46,7 @@ TEST_CASE("DRF gives equal jobs equal shares, and what a departure leaves to the
   CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(4024).epsilon(0.01));
 }
 
-TEST_CASE("Optimus gives more to whoever has more left, so that all end sooner than by DRF") {
+TEST_CASE("Optimus gives more to jobs that have more left, so that all end sooner than by DRF") {
   const Topology topology = servers(2);
   const PolicyRegistry registry = make_policy_registry();
   Trace trace;
@@ -146,7 +146,9 @@ TEST_CASE("of more jobs than there is room to keep those that have done most are
   CHECK(next.done_s(JobId{1, 3999}) == doctest::Approx(3999));
 }
 
-TEST_CASE("who comes between rounds starts at once, and who stays takes what nobody waits for") {
+TEST_CASE(
+    "a job that comes between rounds starts at once, and one that stays takes what none waits "
+    "for") {
   const Topology topology = servers(1);
   const PolicyRegistry registry = make_policy_registry();
   Trace trace;
@@ -335,7 +337,7 @@ TEST_CASE("speeds are remembered by the GPU types that a job allows, too") {
   CHECK(rests[1] > 1.5 * rests[0]);
 }
 
-TEST_CASE("workers that find no place go to whoever is next") {
+TEST_CASE("workers that find no place go to the next job") {
   // Three servers of 8 GPUs with workers of 3 hold six, not the eight that the count of GPUs says.
   const Topology topology = servers(3);
   const PolicyRegistry registry = make_policy_registry();

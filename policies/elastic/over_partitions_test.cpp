@@ -45,7 +45,7 @@ TEST_CASE("a job alone grows over both partitions, unless gangs are as large as 
   }
 }
 
-TEST_CASE("a gang comes home at the round after somebody has come who waits for its GPUs") {
+TEST_CASE("a gang comes home at the round after a job has come that waits for its GPUs") {
   for (const std::string name : {"optimus", "drf"}) {
     CAPTURE(name);
     TwoHomes homes(name + ":spread=grow");
@@ -60,7 +60,7 @@ TEST_CASE("a gang comes home at the round after somebody has come who waits for 
   }
 }
 
-TEST_CASE("nobody grows where it gains less than its stops cost") {
+TEST_CASE("no gang grows where it gains less than its stops cost") {
   TwoHomes homes("optimus:restart=500");
   homes.world.run(trace_of({elastic(1, 0, 16, 60'000)}));
   CHECK(homes.world.faults.empty());
@@ -83,7 +83,8 @@ TEST_CASE("a job whose least size is more than a partition has starts as large a
   CHECK(end_of(job) == doctest::Approx(1 + 60'000 * 12.3 / 9.84).epsilon(0.05));
 }
 
-TEST_CASE("a gang whose least size is more than its partition has is not stopped for who waits") {
+TEST_CASE(
+    "a gang whose least size is more than its partition has is not stopped for jobs that wait") {
   for (const std::string name : {"optimus", "drf"}) {
     CAPTURE(name);
     TwoHomes homes(name + ":spread=grow");
@@ -122,7 +123,7 @@ struct Seen {
   Instant now{};
 };
 
-TEST_CASE("what is spare elsewhere is where nobody waits, by a young word, but for a server") {
+TEST_CASE("what is spare elsewhere is where no job waits, by a young word, but for a server") {
   Seen seen;
   const auto spare = [&](std::uint16_t type = 0) {
     const auto parts = spare_elsewhere(seen.view(), GpuTypeId{type});
@@ -141,7 +142,7 @@ TEST_CASE("what is spare elsewhere is where nobody waits, by a young word, but f
     seen.digest.free = 5, seen.digest.whole_free_servers = 0;
     CHECK(spare() == 5);
   }
-  SUBCASE("somebody waits") {
+  SUBCASE("a job waits") {
     seen.digest.waiting = 1;
     CHECK(spare() == 0);
   }
@@ -151,7 +152,7 @@ TEST_CASE("what is spare elsewhere is where nobody waits, by a young word, but f
   }
 }
 
-TEST_CASE("a gang is called home once somebody waits here or where its other GPUs are") {
+TEST_CASE("a gang is called home once a job waits here or where its other GPUs are") {
   Seen seen;
   const TraceJob spread = elastic(1, 0, 16, 1000);
   JobView gang;
@@ -175,7 +176,7 @@ TEST_CASE("a gang is called home once somebody waits here or where its other GPU
     seen.waiting.front().spec = &waits.spec;
     CHECK(over.is_called_home(seen.view(), gang));
   }
-  SUBCASE("here, by who could use what it has here, and comes no later") {
+  SUBCASE("here, by a job that could use what it has here, and comes no later") {
     TraceJob waits = elastic(2, 0, 16, 1000);
     seen.waiting.resize(1);
     seen.waiting.front().spec = &waits.spec;
@@ -303,7 +304,7 @@ TEST_CASE("a job that grows is run as its new size was priced, and says so until
   }
 }
 
-TEST_CASE("nobody grows while somebody waits") {
+TEST_CASE("no gang grows while a job waits") {
   Growing world;
   const TraceJob job = elastic(1, 0, 24, 1e6);
   world.run(job, range(0, 16));
@@ -317,7 +318,7 @@ TEST_CASE("nobody grows while somebody waits") {
   CHECK(world.grow().size() == 1);
 }
 
-TEST_CASE("nobody grows who has GPUs that are being drained") {
+TEST_CASE("no gang grows that has GPUs that are being drained") {
   Growing world;
   const TraceJob job = elastic(1, 0, 24, 1e6);
   world.run(job, range(0, 16));
@@ -325,7 +326,7 @@ TEST_CASE("nobody grows who has GPUs that are being drained") {
   CHECK(world.grow().empty());
 }
 
-TEST_CASE("who grows gets workers that straddle neither servers nor partitions") {
+TEST_CASE("a gang that grows gets workers that straddle neither servers nor partitions") {
   Growing world;
   world.gpus = Occupancy(world.topology, {0, 1});
   world.digest.servers = {1, 4};
@@ -351,7 +352,7 @@ TEST_CASE("what growing costs is some prices for each job that runs, however man
   CHECK(world.division.priced <= 16 + 2 * OverPartitions::kMostGrow);
 }
 
-TEST_CASE("a gang that starts over partitions asks for no GPU that somebody has to leave first") {
+TEST_CASE("a gang that starts over partitions asks for no GPU that a job has to leave first") {
   Growing world;
   TraceJob wide = elastic(1, 0, 24, 1e6);
   wide.spec.workers = wide.spec.min_workers = 18;

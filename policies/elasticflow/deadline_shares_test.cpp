@@ -87,7 +87,7 @@ TEST_CASE("the least share is that of a search second by second") {
   }
 }
 
-TEST_CASE("who asks is admitted only if nobody's deadline is missed for it") {
+TEST_CASE("a job that asks is admitted only if no deadline is missed for it") {
   // The second would take what the first, due later, needs.
   std::vector<DeadlineJob> jobs = {due(400, 100), due(500, 110)};
   jobs[0].asks = 1;
@@ -128,7 +128,7 @@ TEST_CASE("what deadlines leave goes where a further GPU costs least, to others 
   CHECK(!given[1].size.has_value());
 }
 
-TEST_CASE("what those with a promise leave goes by deadline, or to whoever needs the least") {
+TEST_CASE("what those with a promise leave goes by deadline, or to the jobs that need the least") {
   // None can be in time; the second needs less.
   std::vector<DeadlineJob> jobs = {due(500, 1, 1), due(300, 2, 1)};
   const auto starts = [&](double gpus, Unpromised others) {
@@ -155,7 +155,7 @@ TEST_CASE("what those with a promise leave goes by deadline, or to whoever needs
   CHECK(starts(1, Unpromised::least_left) == Jobs{0});
 }
 
-TEST_CASE("whoever is admitted is done in time, slot after slot, whoever comes") {
+TEST_CASE("a job that is admitted is done in time, slot after slot, whichever jobs come") {
   std::size_t admitted = 0, declined = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
     CAPTURE(seed);

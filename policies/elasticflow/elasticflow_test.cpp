@@ -29,7 +29,7 @@ Trace burst(std::uint64_t seed) {
   return trace;
 }
 
-TEST_CASE("more deadlines are met than by who shares alike, and than by the shortest first") {
+TEST_CASE("more deadlines are met than by equal shares, and than by the shortest first") {
   const Topology topology = servers(2);
   const PolicyRegistry registry = make_policy_registry();
   std::size_t met = 0, drf_met = 0, srtf_met = 0;

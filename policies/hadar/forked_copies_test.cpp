@@ -56,7 +56,8 @@ FewJobs run(const Topology& topology, const char* policy, const Trace& trace,
   return {world.makespan_s(), world.gpu_s / (topology.gpu_count() * world.makespan_s())};
 }
 
-TEST_CASE("a forked job has a copy on every server that nobody wants, and their paces add up") {
+TEST_CASE(
+    "a forked job has a copy on every server that no other job wants, and their paces add up") {
   const Topology topology = unlike_servers();
   const auto speed = make_analytic_speed(topology);
   Trace trace = some_jobs(Rng(1), 1, true);
@@ -100,7 +101,7 @@ TEST_CASE("jobs that may not be forked run as under hadar, to the last decision"
   }
 }
 
-TEST_CASE("a copy keeps nobody out: with a job for every server each has one") {
+TEST_CASE("a copy keeps no job out: with a job for every server each has one") {
   const Topology topology = unlike_servers();
   const auto speed = make_analytic_speed(topology);
   const Occupancy gpus(topology, {0, 5});

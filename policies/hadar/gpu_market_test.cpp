@@ -43,7 +43,7 @@ TEST_CASE("no job could pay the highest price, and all GPUs at the lowest cost n
   }
 }
 
-TEST_CASE("a price is of so many rounds, and falls as those who have a server end") {
+TEST_CASE("a price is of so many rounds, and falls as those that have a server end") {
   Rng rng(2);
   const MarketCase c = market_case(rng, 2, 4);
   Occupancy gpus(c.topology, {0, 2});

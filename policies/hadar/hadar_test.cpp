@@ -125,7 +125,7 @@ void check_first_round(const TwoServers& world, const Placement& now, std::size_
   CHECK(started == starts);
 }
 
-TEST_CASE("who stays has the very GPUs that it has, though a worker of it is cut in two") {
+TEST_CASE("a job that stays has the very GPUs that it has, though a worker of it is cut in two") {
   std::vector<TraceJob> jobs = {rigid(1, 0, 2, 60)};
   jobs[0].spec.gpus_per_worker = 2;
   for (std::uint64_t id = 2; id <= 7; ++id) jobs.push_back(rigid(id, 0, 1, 6000));
@@ -134,7 +134,7 @@ TEST_CASE("who stays has the very GPUs that it has, though a worker of it is cut
   check_first_round(world, now, 4);
 }
 
-TEST_CASE("a worker is cut in two for nobody who has room to be whole") {
+TEST_CASE("a worker that has room to be whole is not cut in two") {
   std::vector<TraceJob> jobs = {rigid(1, 0, 4, 60), rigid(2, 0, 2, 6000)};
   jobs[1].spec.gpus_per_worker = 2;
   const Placement now = {GpuId{0}, GpuId{4}, GpuId{5}, GpuId{6}};

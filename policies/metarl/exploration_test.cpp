@@ -32,7 +32,7 @@ TEST_CASE("it earns a part of all GPU time, and saves no more than twelve hours 
   CHECK(budget.left() == doctest::Approx(12 * kHour));
 }
 
-TEST_CASE("who takes longer than expected is paid for; who was refused is not") {
+TEST_CASE("a job that takes longer than expected is paid for; one that was refused is not") {
   ExplorationBudget budget(0.1);
   budget.pass(Instant{}, 10);
   budget.begin(1, 2, 1 * kHour, 1);
@@ -47,7 +47,7 @@ TEST_CASE("who takes longer than expected is paid for; who was refused is not") 
   CHECK(budget.left() == doctest::Approx(-8 * kHour));
 }
 
-TEST_CASE("pairs are told apart by their types and the GPU's, not by who came first") {
+TEST_CASE("pairs are told apart by their types and the GPU's, not by which came first") {
   CHECK(explored_pair("a", "b", 0) == explored_pair("b", "a", 0));
   CHECK(explored_pair("a", "b", 0) != explored_pair("a", "b", 1));
   CHECK(explored_pair("a", "a", 0) != explored_pair("b", "b", 0));

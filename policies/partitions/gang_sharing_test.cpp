@@ -25,7 +25,7 @@ CoTenant tenant(std::uint32_t gpus, double speed, double loss) {
 /// Eight GPUs, four of them free.
 constexpr SharingGang kGang{8, 4, 1, 0.8, 0.3};
 
-TEST_CASE("a gang shares with those who lose least, if it is worth it") {
+TEST_CASE("a gang shares with those that lose least, if it is worth it") {
   const CoTenant cheap = tenant(4, 0.9, 0.2), dear = tenant(4, 0.9, 2);
   CHECK(choose_co_tenants(kGang, std::vector{dear, cheap}) == Chosen{1});
   CHECK(choose_co_tenants(kGang, std::vector{dear}) == Chosen{0});

@@ -104,7 +104,7 @@ class Full {
 using Goes = std::map<std::uint64_t, std::uint32_t>;
 constexpr AgentId kOne{1}, kTwo{2};
 
-TEST_CASE("a job goes where it can start, and not to who was offered it before") {
+TEST_CASE("a job goes where it can start, and not to a home that was offered it before") {
   Full world;
   world.say(2, 4);
   world.add(2);
@@ -113,7 +113,7 @@ TEST_CASE("a job goes where it can start, and not to who was offered it before")
   CHECK(world.forwards() == Goes{{1, 1}, {2, 2}});
 }
 
-TEST_CASE("those that can be offered to nobody any more leave the others their turn") {
+TEST_CASE("those that can be offered to no home any more leave the others their turn") {
   Full world;
   world.say(2, 0);
   for (std::uint32_t i = 0; i < kForwardsPerCall + 4; ++i) world.add(1, {kOne});

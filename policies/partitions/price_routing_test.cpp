@@ -107,7 +107,7 @@ class Market {
 
 using Targets = std::map<std::uint64_t, std::uint32_t>;
 
-TEST_CASE("a price is what is wanted for each GPU, by those who run and those who wait") {
+TEST_CASE("a price is what is wanted for each GPU, by those that run and those that wait") {
   Market market;
   market.run(4, 10);
   market.wait(2);
@@ -126,7 +126,7 @@ TEST_CASE("GPUs that are out of service are no offer: half as many make everythi
   market.waiting.back().forwards = 1;
   CHECK(market.route().empty());
   CHECK(market.routing.prices()[0].value == 1.5F);
-  SUBCASE("where none is left nobody stays who can go, whatever it costs there") {
+  SUBCASE("where none is left no job stays that can go, whatever it costs there") {
     (void)market.gpus->block({first, first + 2});
     market.gpus->give_back(market.running.back().placement);
     market.running.clear();
@@ -150,7 +150,7 @@ TEST_CASE("of an elastic job the largest size is wanted, where the policy knows 
   }
 }
 
-TEST_CASE("a newcomer goes to whom it costs least, by the speed of the type") {
+TEST_CASE("a newcomer goes to the partition that it costs least, by the speed of the type") {
   Market market;
   market.wait(1);
   SUBCASE("twice as fast: up to twice the price") {
@@ -165,7 +165,7 @@ TEST_CASE("a newcomer goes to whom it costs least, by the speed of the type") {
     CHECK(market.route().empty());
     CHECK(market.stays == 1);
   }
-  SUBCASE("only those who say prices count") {
+  SUBCASE("only those that say prices count") {
     market.others[0].prices = {};
     market.others[1].prices = {};
     CHECK(market.route().empty());
@@ -181,7 +181,7 @@ TEST_CASE("a newcomer goes to whom it costs least, by the speed of the type") {
   }
 }
 
-TEST_CASE("who was given a job is dearer for the next one") {
+TEST_CASE("a partition that was given a job is dearer for the next one") {
   Market market;
   market.say(1, 0.5F, 4);
   market.say(2, 0.5F, 4);
@@ -286,7 +286,7 @@ TEST_CASE("a gang over several partitions is not stopped to move") {
   CHECK(market.routing.pick_movers(*market.shown).empty());
 }
 
-TEST_CASE("two who run do not move for the same free GPUs") {
+TEST_CASE("two that run do not move for the same free GPUs") {
   Market market;
   market.say(1, 0.5F, 4);
   market.say(2, 2, 0);

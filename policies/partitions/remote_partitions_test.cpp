@@ -137,7 +137,7 @@ TEST_CASE("what was given away is gone until the digest says something new, or f
     flock.begin();
     CHECK(flock.peer(0).free == 8);
   }
-  SUBCASE("a digest of somebody else") {
+  SUBCASE("a digest of another agent") {
     flock.digest(1).waiting_gpus = 1;
     flock.begin();
     taken();
@@ -186,7 +186,7 @@ TEST_CASE("version grows with every digest that changes, and with nothing else")
   CHECK(flock.peers.version() == version + 1);
 }
 
-TEST_CASE("a digest is read once, unless who wrote it says another") {
+TEST_CASE("a digest is read once, unless its writer says another") {
   Flock flock;
   for (RemoteDigest& d : flock.others) d.version = 7;
   flock.begin();

@@ -44,7 +44,7 @@ class Two {
 
 using Jobs = std::vector<JobId>;
 
-TEST_CASE("of those offered only who has to go is stopped, in the order of offering") {
+TEST_CASE("of those offered only jobs that have to go are stopped, in the order of offering") {
   Two world;
   const JobView& one = world.run(0, 2);
   const JobView& two = world.run(0, 2);
@@ -79,7 +79,7 @@ TEST_CASE("CPUs that were promised are as good a reason as GPUs") {
   }
 }
 
-TEST_CASE("whoever is offered in vain stays where it is") {
+TEST_CASE("a job that is offered in vain stays where it is") {
   Two world;
   const JobView& one = world.run(0, 3);
   const Occupancy before = world.soon;
@@ -91,7 +91,7 @@ TEST_CASE("whoever is offered in vain stays where it is") {
   CHECK(world.out.empty());
 }
 
-TEST_CASE("a job on a server that is being drained stops for nobody who gets nothing of it") {
+TEST_CASE("a job on a server that is being drained stops for no job that gets nothing of it") {
   Two world;
   const JobView& one = world.run(0, 2);
   world.soon.block({0, 1});
@@ -101,7 +101,7 @@ TEST_CASE("a job on a server that is being drained stops for nobody who gets not
   CHECK(eviction.settle(world.out).empty());
 }
 
-TEST_CASE("who leaves already is not told again, and its GPUs count") {
+TEST_CASE("a job that leaves already is not told again, and its GPUs count") {
   Two world;
   const JobView& one = world.run(0, 4);
   Eviction eviction(world.soon);

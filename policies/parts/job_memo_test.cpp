@@ -8,7 +8,7 @@
 namespace starling {
 namespace {
 
-TEST_CASE("a table of jobs remembers those that each call shows, and tells who has gone") {
+TEST_CASE("a table of jobs remembers those that each call shows, and tells which have gone") {
   Rng rng(3);
   JobMemo<int, int> table;
   std::map<int, int> expected;

@@ -6,7 +6,7 @@
 namespace starling {
 namespace {
 
-TEST_CASE("who restarted often, or is young, has less left after another restart") {
+TEST_CASE("a job that restarted often, or is young, has less left after another restart") {
   CHECK(restart_factor(0, 0, 30) == 0);
   CHECK(restart_factor(600, 0, 30) == doctest::Approx(600.0 / 630));
   CHECK(restart_factor(600, 300, 30) == doctest::Approx(300.0 / 630));

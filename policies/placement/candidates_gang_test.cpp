@@ -78,7 +78,7 @@ TEST_CASE("only GPUs with one job count, in whole workers of the gang") {
   CHECK(found[0].gpus == range(0, 2));
 }
 
-TEST_CASE("a gang shares with nobody whose memory it does not fit, or if it asks for means") {
+TEST_CASE("a gang shares with no job whose memory it does not fit, or if it asks for means") {
   Here here;
   here.run("resnet50", range(0, 2));
   REQUIRE(here.found().size() == 1);

@@ -111,7 +111,7 @@ TEST_CASE("what was taken in a call is not free until the next one") {
   CHECK(*free.best_fit(0, 2) == Placement{GpuId{0}, GpuId{1}});
 }
 
-TEST_CASE("it is news that a GPU has room for another, also of somebody unknown") {
+TEST_CASE("it is news that a GPU has room for another, also of a job unknown") {
   const Topology topology = mixed(4);
   Occupancy gpus(topology, {0, 7}, 2);
   const Placement five{GpuId{5}};
@@ -165,7 +165,7 @@ TEST_CASE("beside a gang on two GPU types a job gets the one that it allows") {
 
 /// Jobs that come and go on two-tenant GPUs; what an index that follows knows and one that is made
 /// anew must be the same.
-TEST_CASE("who runs where is followed from call to call") {
+TEST_CASE("which job runs where is followed from call to call") {
   const Topology topology = mixed(4);
   Occupancy gpus(topology, {0, 7}, 2);
   const auto speed = make_analytic_speed(topology);

@@ -109,7 +109,7 @@ PlacementSystem system(std::unique_ptr<Scorer> scorer = nullptr) {
   return made;
 }
 
-TEST_CASE("a gang that nobody can hold alone is co-allocated, one in a call") {
+TEST_CASE("a gang that no partition can hold alone is co-allocated, one in a call") {
   Three world(2);
   PlacementPolicy policy(system());
   const auto out = world.decide(policy);

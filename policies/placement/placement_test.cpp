@@ -304,7 +304,7 @@ TEST_CASE("GPUs of unknown tenants, of two tenants and of little memory are neve
   for (const std::string& policy : kSharing) CHECK(scene.place(policy).empty());
 }
 
-TEST_CASE("where a GPU takes one job nobody shares") {
+TEST_CASE("where a GPU takes one job none shares") {
   Scene scene({{1, "V100"}}, 2);
   scene.gpus = Occupancy(scene.topology, {0, 1}, 1);
   scene.add("calm", 1, at({0}));

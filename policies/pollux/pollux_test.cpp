@@ -118,7 +118,7 @@ TEST_CASE("a job whose GPUs bring nothing is not given more of them") {
   CHECK(good.placement.size() > poor.placement.size());
 }
 
-TEST_CASE("who says its noise gets a batch, and who does not runs as it asks") {
+TEST_CASE("a job that says its noise gets a batch, and one that does not runs as it asks") {
   TwoServers home("pollux:knows=given");
   JobView& noisy = home.add(1, 4);
   JobView& silent = home.add(1, 4);
@@ -139,7 +139,7 @@ TEST_CASE("who says its noise gets a batch, and who does not runs as it asks") {
   CHECK(other.allocation.as_asked());
 }
 
-TEST_CASE("who says no noise gets a batch only where that of its model is given") {
+TEST_CASE("a job that says no noise gets a batch only where that of its model is given") {
   for (const bool given : {false, true}) {
     TwoServers home(given ? "pollux:knows=given" : "pollux");
     JobView& job = home.add(1, 4);
@@ -168,7 +168,7 @@ TEST_CASE("gangs have all their GPUs or none, urgent ones first") {
   CHECK(low.placement.empty());
 }
 
-TEST_CASE("jobs that together have more CPUs than a server go to several, and nobody waits") {
+TEST_CASE("jobs that together have more CPUs than a server go to several, and none waits") {
   for (std::uint64_t seed = 1; seed <= 5; ++seed) {
     TwoServers home("pollux:population=20,generations=20", 8);
     home.rng = Rng(seed);
@@ -186,7 +186,7 @@ TEST_CASE("jobs that together have more CPUs than a server go to several, and no
   }
 }
 
-TEST_CASE("who finds its GPUs kept by a worker that lies on two servers gets others") {
+TEST_CASE("a job that finds its GPUs kept by a worker that lies on two servers gets others") {
   TwoServers home;
   JobView& split = home.add(1, 1);
   home.specs[0].gpus_per_worker = 2;

@@ -57,7 +57,7 @@ std::vector<std::string> said(const Asked& asked, JobId job) {
 
 using Lines = std::vector<std::string>;
 
-TEST_CASE("easy says for whom it reserves, when, and how many GPUs") {
+TEST_CASE("easy says for which job it reserves, when, and how many GPUs") {
   const Asked tight{2, 4, std::chrono::minutes(10)};
   CHECK(said(tight, kFirst) ==
         Lines{"policy: at 60 s 4 GPUs were reserved for it, the first that waits, 600 s later: by "
@@ -72,7 +72,7 @@ TEST_CASE("easy says for whom it reserves, when, and how many GPUs") {
         "  before that starts who ends by then, or takes no more than the 1 GPU left over");
 }
 
-TEST_CASE("easy says so where nobody knows when") {
+TEST_CASE("easy says so where it is not known when") {
   const Lines lines = said({3, 4, Duration{0}}, kSecond);
   REQUIRE(lines.size() == 2);
   CHECK(lines[0] == "policy: at 60 s 4 GPUs were reserved for job " + to_string(kFirst) +

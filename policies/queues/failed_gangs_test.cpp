@@ -72,7 +72,7 @@ std::vector<std::uint64_t> ask_all(const Scene& scene, Fit fit) {
   return started;
 }
 
-TEST_CASE("servers of any sizes: a queue starts whom it would start if it asked everybody") {
+TEST_CASE("servers of any sizes: a queue starts the jobs that it would start if it asked for all") {
   std::map<std::size_t, int> seen;
   for (std::uint64_t seed = 1; seed <= 3000; ++seed) {
     const Scene scene(seed);

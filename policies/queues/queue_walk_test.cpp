@@ -81,7 +81,8 @@ TEST_CASE("jobs start in the order of their keys, as long as there is room") {
   CHECK(world.starts() == Numbers{2, 1, 5});
 }
 
-TEST_CASE("a strict queue stops at the first that does not fit, but for one that nobody can hold") {
+TEST_CASE(
+    "a strict queue stops at the first that does not fit, but for one that no partition can hold") {
   Walk world({.strict = true});
   world.add(9);  // more than there are
   world.add(3);

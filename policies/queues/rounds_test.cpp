@@ -100,8 +100,7 @@ TEST_CASE("a round begins when the last has lasted, at a round trigger, or while
   CHECK(world.others == 3);
 }
 
-TEST_CASE(
-    "a planned job starts when those who have its GPUs are gone, and nobody starts for them") {
+TEST_CASE("a planned job starts when those that have its GPUs are gone, and none starts for them") {
   OneServer world;
   world.run({GpuId{0}});
   world.wait(2);

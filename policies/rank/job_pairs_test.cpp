@@ -46,7 +46,9 @@ struct PairWorld {
   }
 };
 
-TEST_CASE("who waits joins whom it costs least, and nobody where that costs more than it brings") {
+TEST_CASE(
+    "a job that waits joins the one that it costs least, and none where it costs more than it "
+    "brings") {
   PairWorld world;
   world.runs(10, 0.6).joins = false;
   world.runs(4, 0.6).joins = false;
@@ -60,7 +62,7 @@ TEST_CASE("who waits joins whom it costs least, and nobody where that costs more
   CHECK(world.pairs().empty());
 }
 
-TEST_CASE("two who run share where a GPU is worth more to others than what both lose") {
+TEST_CASE("two that run share where a GPU is worth more to others than what both lose") {
   for (const double worth : {0.5, 3.0}) {
     PairWorld world;
     world.runs(2, 0.7, worth);
@@ -133,7 +135,7 @@ double best_sum(const PairWorld& world, std::vector<bool>& taken, std::size_t gu
   return best;
 }
 
-TEST_CASE("nobody is in two pairs, and the gains come to half of the best at least") {
+TEST_CASE("no job is in two pairs, and the gains come to half of the best at least") {
   Rng rng(5);
   double least = 1;
   for (int i = 0; i < 200; ++i) {

@@ -26,7 +26,7 @@ struct FastFirst final : SpeedModel {
   Topology topology;
 };
 
-TEST_CASE("a job on slow GPUs moves to faster ones that nobody else wants") {
+TEST_CASE("a job on slow GPUs moves to faster ones that no other job wants") {
   GeneratorOptions options;
   options.gpus_per_server = 4;
   options.groups = {{4, "V100"}, {2, "P100"}};

@@ -210,7 +210,7 @@ TEST_CASE("four jobs on four GPUs: within 5 % of the best of all schedules, in t
   CHECK(far <= kCases / 10);
 }
 
-TEST_CASE("who cannot have its next step has the fastest size that is left") {
+TEST_CASE("a job that cannot have its next step has the fastest size that is left") {
   Jobs jobs(7);
   jobs.speeds.push_back({{1, 1}, {2, 1.5}, {3, 1.6}, {8, 8}});  // its hull is one step of 8
   RankJob job;
@@ -231,7 +231,7 @@ TEST_CASE("the more urgent divide everything first") {
   CHECK(jobs.shares() == std::vector<std::uint32_t>{1, 3});
 }
 
-TEST_CASE("who has waited for long is passed by nobody") {
+TEST_CASE("a job that has waited for long is passed by none") {
   Jobs jobs(1);
   for (int i = 0; i < 9; ++i) jobs.add(10 + i, 1);
   const std::size_t longest = jobs.add(1e6, 1);
@@ -240,7 +240,7 @@ TEST_CASE("who has waited for long is passed by nobody") {
   CHECK(jobs.shares()[longest] == 1);
 }
 
-TEST_CASE("a gang that has waited too long holds GPUs from those who would not give them back") {
+TEST_CASE("a gang that has waited too long holds GPUs from those that would not give them back") {
   Jobs jobs(6);
   const std::size_t gang = jobs.add_rigid(100, 8);
   const std::size_t rigid = jobs.add_rigid(10, 2), elastic = jobs.add(10, 0.5, 3);
@@ -252,7 +252,7 @@ TEST_CASE("a gang that has waited too long holds GPUs from those who would not g
   CHECK(shares[elastic] == 3);
 }
 
-TEST_CASE("who has something for sure keeps it and gets more of the same type") {
+TEST_CASE("a job that has something for sure keeps it and gets more of the same type") {
   const std::vector<RankSize> here = {{1, 1}, {2, 1.9}, {4, 3.0}}, there = {{1, 9}};
   RankProblem problem;
   problem.free = {2, 1};
@@ -271,7 +271,7 @@ TEST_CASE("who has something for sure keeps it and gets more of the same type") 
   CHECK(answer.price[1] == 0);
 }
 
-TEST_CASE("a fast type goes to whom it helps most, if its GPUs are to be worth more") {
+TEST_CASE("a fast type goes to the job that it helps most, if its GPUs are to be worth more") {
   // Both are faster on the first type, one twice as fast, the other by a tenth.
   const std::vector<RankSize> fast = {{1, 1}}, half = {{1, 0.5}}, nearly = {{1, 0.9}};
   RankProblem problem;
@@ -289,7 +289,7 @@ TEST_CASE("a fast type goes to whom it helps most, if its GPUs are to be worth m
   CHECK(answer.grants[1]->type == 0);  // which is shorter
 }
 
-TEST_CASE("nobody stays on a slow type while what is faster for it is free") {
+TEST_CASE("no job stays on a slow type while what is faster for it is free") {
   const std::vector<RankSize> fast = {{1, 1}, {2, 1.9}}, slow = {{1, 0.7}, {2, 1.3}};
   RankProblem problem;
   problem.free = {2, 2};

@@ -36,7 +36,7 @@ TEST_CASE(
   CHECK(rig.gpus_of(0) == 2);
 }
 
-TEST_CASE("who is alone has all that it can use, though its own last step alone sets the price") {
+TEST_CASE("a job alone has all that it can use, though its own last step alone sets the price") {
   for (int i = 0; i < 21; ++i) {
     RankRig rig(servers(1));
     rig.submit(elastic_spec(8, 40'000 + 777.7 * i));
@@ -49,7 +49,7 @@ TEST_CASE("who is alone has all that it can use, though its own last step alone 
   }
 }
 
-TEST_CASE("nobody is stopped or resized to gain less than two restarts") {
+TEST_CASE("no job is stopped or resized to gain less than two restarts") {
   RankRig rig(servers(1));
   JobSpec first = rigid_spec(2, 10'000);
   first.priority = 1;
@@ -78,7 +78,7 @@ TEST_CASE("rounds without news change nothing") {
   CHECK(changes <= 6);  // as the ranks of those who have run change
 }
 
-TEST_CASE("rigid jobs are stopped for nobody, unless they say what that costs them") {
+TEST_CASE("rigid jobs are stopped for no other, unless they say what that costs them") {
   for (const bool tells : {false, true}) {
     RankRig rig(servers(1));
     JobSpec rigid = rigid_spec(8, 1e6);
@@ -116,7 +116,7 @@ TEST_CASE("a rigid gang that has waited for its patience is passed by no rigid j
   CHECK(rounds <= 20);
 }
 
-TEST_CASE("nobody waits for ever while shorter jobs keep coming") {
+TEST_CASE("no job waits for ever while shorter jobs keep coming") {
   RankRig rig(servers(1), {.believes = true, .patience_s = 3600});
   rig.submit(elastic_spec(1, 1e6));
   for (int i = 0; i < 8; ++i) rig.submit(elastic_spec(1, 100));
@@ -226,7 +226,7 @@ TEST_CASE("what it has learned outlives it") {
   CHECK(rig.policy->save(Instant{}) == memory);
 }
 
-TEST_CASE("who runs on slow GPUs moves to another partition once fast ones are free there") {
+TEST_CASE("a job that runs on slow GPUs moves to another partition once fast ones are free there") {
   GeneratorOptions options;
   options.groups = {{1, "V100"}, {1, "P100"}};
   const Topology topology = generate_flat(options).value();

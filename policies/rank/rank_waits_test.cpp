@@ -54,7 +54,7 @@ TEST_CASE("a gang over all types that has waited for its patience is passed by n
   CHECK(rounds <= 28);
 }
 
-TEST_CASE("whoever nothing here can ever run keeps nobody from starting") {
+TEST_CASE("a job that nothing here can ever run keeps no other from starting") {
   JobSpec never = rigid_spec(2, 1000);
   Topology topology = of_groups({{2, "V100"}});
   SUBCASE("of another type") { never.gpu_types = {"P100"}; }

@@ -44,7 +44,7 @@ struct Rig {
   std::vector<SiaGrant> grants;
 };
 
-TEST_CASE("who stays stays, and the others fill the server with least room") {
+TEST_CASE("a job that stays stays, and the others fill the server with least room") {
   Rig rig(2);
   rig.add(4, Rig::range(0, 4), true);
   rig.add(2, {}, false);
@@ -76,7 +76,7 @@ TEST_CASE("several whole servers are cleared for one that needs them") {
   CHECK(rig.gpus.free_count() == 2);
 }
 
-TEST_CASE("whom room cannot be made for waits, and nobody moves for it") {
+TEST_CASE("a job for which room cannot be made waits, and none moves for it") {
   Rig rig(2);
   for (const std::uint32_t gpu : {0U, 8U}) rig.gpus.take(Rig::range(gpu, 1));
   rig.add(1, Rig::range(1, 1), true);

@@ -136,7 +136,7 @@ TEST_CASE("what a choice costs is its speed in that of the smallest, less what a
   CHECK(sia_cost(rigid, 1, {}) == doctest::Approx(std::sqrt(1 / 32.0)));
 }
 
-TEST_CASE("the more urgent go first, and of equal ones who came first") {
+TEST_CASE("the more urgent go first, and of equal ones those that came first") {
   const Row small{{{0, 4, 1}}, std::nullopt, 1, 1, {}, 0};
   Row large{{{0, 4, 1}, {0, 8, 50}}, std::nullopt, 1, 1, {}, 0};
   SiaProblem problem{{{8, {}, false, false}}, {small, small, small, large}};

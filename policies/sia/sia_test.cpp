@@ -47,7 +47,7 @@ TEST_CASE("jobs that are not elastic have what they ask for, on whichever server
   CHECK(rig.jobs[1].placement.size() == 3);
 }
 
-TEST_CASE("who has not run for as long as a restart takes stays as it is") {
+TEST_CASE("a job that has not run for as long as a restart takes stays as it is") {
   SiaRig rig(servers(1), by_model());
   JobSpec slow = elastic_spec(8);
   slow.run.save = 50s, slow.run.restore = 100s;
@@ -60,7 +60,7 @@ TEST_CASE("who has not run for as long as a restart takes stays as it is") {
   CHECK(sizes == std::vector<std::size_t>{1, 1, 1, 2, 2, 2});
 }
 
-TEST_CASE("whoever was restarted often is not restarted for a little") {
+TEST_CASE("a job that was restarted often is not restarted for a little") {
   for (const std::uint32_t restarts : {0U, 15U}) {
     SiaRig rig(servers(1), by_model());
     JobView& job = rig.submit(elastic_spec(8));
@@ -104,7 +104,7 @@ TEST_CASE("a job goes to the type on which it is faster, whether that was measur
   }
 }
 
-TEST_CASE("where the program is not solved everybody keeps what it has, and it says so") {
+TEST_CASE("where the program is not solved every job keeps what it has, and it says so") {
   int fails = 0;
   SiaOptions options = by_model();
   options.solver = [&](const LinearProgram& program, const IntegerSearch& search) {

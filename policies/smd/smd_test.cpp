@@ -72,7 +72,7 @@ TEST_CASE("the knapsack takes the jobs that together end soonest") {
   CHECK(std::get<Start>(out[1]).job != JobId{1, 1});
 }
 
-TEST_CASE("who keeps its workers keeps its parameter servers, and the knapsack knows it") {
+TEST_CASE("a job that keeps its workers keeps its parameter servers, and the knapsack knows it") {
   const Topology topology = servers(1);
   const auto policy = make_policy_registry().make("smd:limit=most,restart=0").value();
   const auto speed = make_analytic_speed(topology);

@@ -62,7 +62,7 @@ TEST_CASE("a short job that comes while all is taken joins a long one at once, a
   CHECK(rig.jobs[8].placement.size() == 1);
 }
 
-TEST_CASE("nobody joins where that costs more than it brings, or share=no says so") {
+TEST_CASE("no job joins where that costs more than it brings, or share=no says so") {
   for (const auto& [options, keeps] : {std::pair("knows=exact,may=order,share=no", 0.7),
                                        std::pair("knows=exact,may=order", 0.5)}) {
     StarlingRig rig(options, keeps);
@@ -91,7 +91,7 @@ TEST_CASE("elastic jobs share once more wait than there are GPUs, and part as th
   }
 }
 
-TEST_CASE("may=place stops and resizes nobody, may=order resizes nobody") {
+TEST_CASE("may=place stops and resizes no job, may=order resizes none") {
   for (const bool order : {false, true}) {
     StarlingRig rig(order ? "may=order,knows=exact,share=no" : "may=place,knows=exact,share=no");
     JobSpec longest = elastic_spec(8, 100'000);
@@ -108,7 +108,7 @@ TEST_CASE("may=place stops and resizes nobody, may=order resizes nobody") {
   }
 }
 
-TEST_CASE("who could be stopped stays beside who cannot be, round after round") {
+TEST_CASE("a job that could be stopped stays beside one that cannot be, round after round") {
   StarlingRig rig("knows=exact");
   for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
   rig.round();
@@ -123,7 +123,7 @@ TEST_CASE("who could be stopped stays beside who cannot be, round after round") 
   }
 }
 
-TEST_CASE("who has waited for long is not kept out by guests that cannot be stopped") {
+TEST_CASE("a job that has waited for long is not kept out by guests that cannot be stopped") {
   StarlingRig rig("knows=exact");
   for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 1e6));
   rig.round();
@@ -144,7 +144,7 @@ TEST_CASE("who has waited for long is not kept out by guests that cannot be stop
   CHECK(rig.jobs[0].placement.size() == 8);
 }
 
-TEST_CASE("nobody shares a GPU that has not the memory for both") {
+TEST_CASE("no job shares a GPU that has not the memory for both") {
   for (const auto& [model, fits] : {std::pair("neumf", true), std::pair("bert-large", false)}) {
     StarlingRig rig("knows=exact");
     for (int i = 0; i < 9; ++i) {
@@ -198,7 +198,7 @@ struct PairsRig : StarlingRig {
   }
 };
 
-TEST_CASE("two who share GPUs part once there are enough for both") {
+TEST_CASE("two that share GPUs part once there are enough for both") {
   PairsRig rig("knows=exact");
   REQUIRE(rig.pairs() == 8);
   for (int i = 0; i < 8; ++i) rig.end(0);
@@ -207,7 +207,7 @@ TEST_CASE("two who share GPUs part once there are enough for both") {
   for (const JobView& job : rig.jobs) CHECK(job.placement.size() == 1);
 }
 
-TEST_CASE("two who share GPUs do not part because others have become shorter") {
+TEST_CASE("two that share GPUs do not part because others have become shorter") {
   const auto moved = [](const std::string& options) {
     PairsRig rig(options);
     std::vector<Placement> before;
@@ -222,7 +222,7 @@ TEST_CASE("two who share GPUs do not part because others have become shorter") {
   CHECK(moved("knows=exact") < moved("knows=exact,keep=no"));
 }
 
-TEST_CASE("a gang that is worth more than those who share its GPUs has them") {
+TEST_CASE("a gang that is worth more than those that share its GPUs has them") {
   StarlingRig rig("knows=exact", 0.8);
   for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(1, 1e6));
   rig.round();

@@ -77,7 +77,7 @@ double jct_hours(const RunResult& run) {
   return sum;
 }
 
-TEST_CASE("whoever answers as a net would gets the run of marl with its weights") {
+TEST_CASE("a caller that answers as a net would gets the run of marl with its weights") {
   for (const std::uint32_t agents : {1U, 2U}) {
     Small small(agents);
     const TestFolder folder("env");

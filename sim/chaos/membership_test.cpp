@@ -56,7 +56,7 @@ const Standing& standing(World& world, std::uint32_t of, std::uint32_t about) {
   return world.agent(AgentId{of})->state().flock.peers[about].watch.standing;
 }
 
-TEST_CASE("a partial partition makes nobody suspect that somebody is dead") {
+TEST_CASE("a partial partition makes no agent suspect that another is dead") {
   const Trace trace = crowd(40);
   const auto world = make(trace, three_agents());
   const NodeId a = agent_node(AgentId{0}), b = agent_node(AgentId{1});

@@ -30,7 +30,7 @@ struct Flock : TwoRacks {
   NodeId stopped;
 };
 
-TEST_CASE("nobody is outlived where every start is from the newest state") {
+TEST_CASE("no node is told that it is outlived where every start is from the newest state") {
   Flock flock;
   World& world = *flock.world;
   flock.until(30s);

@@ -90,7 +90,7 @@ TEST_CASE("S2: a process that the ledger does not know") {
   CHECK(h.caught("S2"));
 }
 
-TEST_CASE("S2: a process that the journal of its partition does not know, whoever is up") {
+TEST_CASE("S2: a process that the journal of its partition does not know, whichever nodes are up") {
   HealthyWorld h;
   h.world.ledgers.clear();  // all owners are down
   SUBCASE("and that is all") {
@@ -125,7 +125,7 @@ TEST_CASE("S3: a journal opens an attempt beside another") {
   CHECK(h.caught("S3"));
 }
 
-TEST_CASE("S4: a gang runs before everybody has committed") {
+TEST_CASE("S4: a gang runs before every owner has committed") {
   HealthyWorld h;
   const std::vector<Share> gang = {{PartitionId{0}, gpus({0})}, {PartitionId{1}, gpus({5})}};
   h.accept(kA, kOther.job);
@@ -153,7 +153,7 @@ TEST_CASE("S4: one record is enough for a gang of the home's own partition, not 
     h.write(kB, AttemptStarting{kOther, gang});
     CHECK(h.caught("S4"));
   }
-  SUBCASE("nobody's decision") { CHECK(h.caught("S4")); }
+  SUBCASE("a decision of no owner") { CHECK(h.caught("S4")); }
 }
 
 TEST_CASE("S5: a job ends twice, or starts after its end") {
@@ -217,14 +217,14 @@ TEST_CASE("S9: a GPU is lost, or held twice, or trusted too early") {
     ledger.counted = ledger.told = {2, 1, 0, 0};
   }
   SUBCASE("held twice") { ledger.holds.push_back({kOther, gpus({3})}); }
-  SUBCASE("somebody else's") { ledger.holds.push_back({kOther, gpus({5})}); }
+  SUBCASE("of another partition") { ledger.holds.push_back({kOther, gpus({5})}); }
   SUBCASE("held and free") { ledger.free = gpus({0, 1, 2, 3}); }
   SUBCASE("bad and free") { ledger.bad = gpus({1}); }
   SUBCASE("drained and free") { ledger.drained = {{0, 2}}; }
   SUBCASE("of a silent executor and free") { ledger.executors[0].answered = false; }
   SUBCASE("counted wrongly") { ++ledger.counted.free; }
   SUBCASE("told wrongly") { ++ledger.told.quarantined; }
-  SUBCASE("trusted by the next life, to which nobody has said what runs there") {
+  SUBCASE("trusted by the next life, which was not told what runs there") {
     h.write(kA, LifeBegan{Incarnation{2}, Epoch{1}});
   }
   SUBCASE("trusted on a word to an earlier owner") {
@@ -276,7 +276,7 @@ TEST_CASE("S13: a client is told what goes back, or shows it") {
 
 TEST_CASE("S15: memory is not what the journal says, or the journal contradicts itself") {
   HealthyWorld h;
-  SUBCASE("a share is launched that nobody committed") { h.write(kB, ShareLaunched{kOther}); }
+  SUBCASE("a share is launched that was not committed") { h.write(kB, ShareLaunched{kOther}); }
   SUBCASE("a process exits that was never launched") {
     h.write(executor_node(0), ProcessExited{kOther, {}, {}});
   }
@@ -316,7 +316,7 @@ TEST_CASE("S16: the end of a job is the end of its processes") {
     }
     h.write(kA, ended);
   }
-  SUBCASE("started with service that nobody gave") { h.checker.overclaimed(kNow, "too much"); }
+  SUBCASE("started with service that was not given") { h.checker.overclaimed(kNow, "too much"); }
   SUBCASE("as it is") {
     exits(0);
     exits(0);

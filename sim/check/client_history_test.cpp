@@ -80,7 +80,7 @@ TEST_CASE("one life of a home goes back") {
   }
 }
 
-TEST_CASE("nobody says more than is durable") {
+TEST_CASE("no node says more than is durable") {
   Told t;
   CHECK(t.say(2, JobPhase::running, 1) != "");
   CHECK(t.say(3, JobPhase::running, 0) != "");
@@ -91,7 +91,7 @@ TEST_CASE("a successor knows what was durable when its life began, and no less")
   t.start();
   t.start();
   REQUIRE(t.say(5, JobPhase::running, 2) == "");
-  SUBCASE("it may not know yet that everybody had started") {
+  SUBCASE("it may not know yet that all had started") {
     CHECK(t.say(1, JobPhase::starting, 2, 2) == "");
   }
   SUBCASE("attempts") { CHECK(t.say(1, JobPhase::running, 1, 2) != ""); }
@@ -121,7 +121,7 @@ TEST_CASE("a successor knows what was durable when its life began, and no less")
   }
 }
 
-TEST_CASE("of a job that was never submitted nobody knows anything") {
+TEST_CASE("of a job that was never submitted no home knows anything") {
   Told t;
   JobState state;
   state.job = JobId{0, 99};
@@ -201,7 +201,7 @@ TEST_CASE("what one client was told holds for another, and for one that begins a
     t.history.began(one);
     CHECK(t.history.shows(one, {&less, 1}) == "");
   }
-  SUBCASE("and its home may not tell anybody less") {
+  SUBCASE("and its home may not tell any client less") {
     t.history.began(one);
     CHECK(t.say(6, JobPhase::starting) != "");
     CHECK(t.say(7, JobPhase::unknown) != "");

@@ -78,7 +78,7 @@ TEST_CASE("GPUs of an executor that rests are quarantined, and so are those of a
   CHECK(count(f.view) == LedgerView::Figures{0, 4, 0, 0});
 }
 
-TEST_CASE("a GPU that is free and should not be is named, and so is one that nobody has") {
+TEST_CASE("a GPU that is free and should not be is named, and so is one that no partition has") {
   Four f;
   std::string wrong;
   SUBCASE("resting") {
@@ -96,7 +96,7 @@ TEST_CASE("a GPU that is free and should not be is named, and so is one that nob
     (void)recount(f.view, 1, wrong);
     CHECK(wrong == "GPU 1 would be given away and is drained");
   }
-  SUBCASE("nobody's") {
+  SUBCASE("in no partition") {
     f.view.free.pop_back();
     (void)recount(f.view, 1, wrong);
     CHECK(wrong == "GPU 3 is lost: nobody has it, and nobody gets it");

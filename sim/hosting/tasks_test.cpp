@@ -35,7 +35,7 @@ TEST_CASE("tasks run one at a time, in the order of their waits") {
   CHECK(tasks.now() == at(10s));
 }
 
-TEST_CASE("who is ended unwinds at its wait, and who stands still goes on later") {
+TEST_CASE("a task that is ended unwinds at its wait, and one that stands still goes on later") {
   Tasks tasks;
   struct Leaves {
     Tasks& tasks;

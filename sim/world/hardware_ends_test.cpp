@@ -13,7 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using Bench = HardwareBench;
 
-TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and GPUs are free") {
+TEST_CASE("what is not renewed ends at its deadline on its machine's clock, and GPUs are free") {
   Bench b(false);
   LocalClock slow, right;
   slow.set_rate(at(0s), 0.5);
@@ -40,7 +40,9 @@ TEST_CASE("what nobody renews ends at its deadline on its machine's clock, and G
   CHECK(b.hardware->reap(1).size() == 1);
 }
 
-TEST_CASE("who ends already is not kept alive, and its old deadline wakes nobody again and again") {
+TEST_CASE(
+    "a process that ends already is not kept alive, and its old deadline does not wake it for "
+    "ever") {
   Bench b(false);
   LocalClock right;
   b.hardware->set_clock(0, right);

@@ -64,7 +64,7 @@ struct Bench {
 
 }  // namespace
 
-TEST_CASE("a gang is rated anew by who shares a link with it, and no server") {
+TEST_CASE("a gang is rated anew by a gang that shares a link with it, and no server") {
   Bench b;
   b.start(0, 0, 4);
   const double alone = b.rates()[0];

@@ -56,7 +56,7 @@ TEST_CASE("a damaged journal is refused with a word of advice until it is restor
   CHECK(journal.append(kTwo).error().code == Errc::conflict);
 }
 
-TEST_CASE("who was deposed writes nothing more, and reads the archive as before") {
+TEST_CASE("an owner that was deposed writes nothing more, and reads the archive as before") {
   std::uint64_t seen = 0;
   WatchedJournal old = disk(&seen);
   REQUIRE(old.archive(1, kTwo).ok());
@@ -67,7 +67,7 @@ TEST_CASE("who was deposed writes nothing more, and reads the archive as before"
   CHECK(next->archive(2, kTwo).ok());
 }
 
-TEST_CASE("who was deposed does not know how far its successor writes") {
+TEST_CASE("an owner that was deposed does not know how far its successor writes") {
   std::uint64_t seen = 0;
   WatchedJournal old = disk(&seen);
   REQUIRE(old.append(kTwo).ok());

@@ -31,7 +31,7 @@ TEST_CASE("a node with only the old key is not heard once the list has lost that
   CHECK(keys.hear(kA, kC));
 }
 
-TEST_CASE("a key that is two exchanges old is nobody's") {
+TEST_CASE("a key that is two exchanges old is no node's") {
   Keys keys;
   keys.made(kA);
   keys.made(kA);

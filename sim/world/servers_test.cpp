@@ -94,7 +94,7 @@ TEST_CASE("a node that was down for two changes reads its journal from the first
   flock.to_the_end();
 }
 
-TEST_CASE("what something runs on does not change, and nobody notices that it was asked for") {
+TEST_CASE("what something runs on does not change, and no job notices that it was asked for") {
   Flock flock(8, 4);
   World& world = *flock.world;
   flock.until(50s);

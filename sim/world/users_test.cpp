@@ -37,7 +37,8 @@ TEST_CASE("three clients submit what is theirs, and each is told of it") {
 }
 
 TEST_CASE(
-    "a client dies: what it sent ends, what nobody takes up too, and what it never sent is sent") {
+    "a client dies: what it sent ends, what no other takes up too, and what it never sent is "
+    "sent") {
   Flock flock(2);
   World& world = *flock.world;
   // Jobs 0, 1, 4, 5 are this client's and sent by then; it was told that they were accepted.
@@ -64,7 +65,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a client dies before anybody heard it: its job was never accepted, or all of it") {
+TEST_CASE("a client dies before any agent heard it: its job was never accepted, or all of it") {
   for (const bool arrives : {false, true}) {
     Flock flock(1, 1);
     World& world = *flock.world;
@@ -112,7 +113,7 @@ TEST_CASE("what a dead client sent is not cancelled unsent by the next one") {
   CHECK(world.end_of(trace_job_id(0)) == JobPhase::cancelled);
 }
 
-TEST_CASE("whoever follows a job cancels it, and another client may") {
+TEST_CASE("the client that follows a job cancels it, and another client may") {
   Flock flock(2, 4, 10min);
   World& world = *flock.world;
   flock.until(10s);

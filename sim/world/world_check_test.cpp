@@ -67,7 +67,7 @@ TEST_CASE("corrupt frames that are refused, and change nothing, are as if they w
   CHECK(w.world->counters(kAgent).bad_frames > 5);
 }
 
-TEST_CASE("a node that takes a corrupt frame violates S10, where somebody looks") {
+TEST_CASE("a node that takes a corrupt frame violates S10, where a checker looks") {
   SmallWorld w;
   corrupt_some(*w.world, false);
   const std::string wrong = w.run();

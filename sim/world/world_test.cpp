@@ -139,7 +139,7 @@ TEST_CASE("a gang larger than any partition spans several and runs") {
   }
 }
 
-TEST_CASE("the shortest remaining time goes first, and nobody loses what it had done") {
+TEST_CASE("the shortest remaining time goes first, and no job loses what it had done") {
   const Topology topology = cluster(1);
   Trace trace;
   trace.jobs = {job(0, 0s, 8, 1000s), job(1, 100s, 8, 10s)};
@@ -292,7 +292,7 @@ TEST_CASE("a checker that looks at a broken world ends the run with the rule") {
   CHECK(ran.error().message.find("50.0") != std::string::npos);
 }
 
-TEST_CASE("where nothing gets lost a home takes the whole trace, and nobody knocks twice") {
+TEST_CASE("where nothing gets lost a home takes the whole trace, and no client knocks twice") {
   const Topology topology = cluster(4);
   const Trace trace = crowd(100, 32);
   SimOptions options;

@@ -35,7 +35,7 @@ TEST_CASE("an address says whether it is with TLS") {
   CHECK_FALSE(EtcdAddress::parse("etcds://").ok());
 }
 
-TEST_CASE("what proves who we are goes over TLS, in pairs, from files that fit") {
+TEST_CASE("what proves our user goes over TLS, in pairs, from files that fit") {
   const TestFolder folder("access");
   const std::string password = folder.path / "password";
   std::ofstream(password) << "\n";

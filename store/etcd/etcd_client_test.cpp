@@ -27,7 +27,7 @@ TEST_CASE("an etcd address says what it wants") {
   }
 }
 
-TEST_CASE("nobody there: an error that names every member, in time") {
+TEST_CASE("no member there: an error that names every member, in time") {
   EtcdAddress nobody;
   nobody.members = {{"127.0.0.1", "1"}, {"127.0.0.1", "2"}};
   EtcdClient client(nobody, {milliseconds(300), milliseconds(100)});

@@ -71,7 +71,7 @@ TEST_CASE("numbers are even and moves are few, whatever comes and goes") {
   }
 }
 
-TEST_CASE("nobody is given what it cannot serve") {
+TEST_CASE("no agent is given what it cannot serve") {
   const auto neighbours = [](PartitionId p, AgentId h) {
     return h.value == p.value || h.value == (p.value + 1) % 4;
   };
@@ -91,7 +91,7 @@ TEST_CASE("members are read as they were written") {
         "members: line 2: 'partition x at 2' is neither 'hosts N...' nor 'partition N at N'");
 }
 
-TEST_CASE("of two who change the members at once one is told to look again") {
+TEST_CASE("of two that change the members at once one is told to look again") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("members");

@@ -32,7 +32,7 @@ TEST_CASE("its preferred host takes a partition at once, and asks for it where a
 }
 
 TEST_CASE(
-    "others wait for the lease, for those who just start, and for their place in the circle") {
+    "others wait for the lease, for those that just start, and for their place in the circle") {
   HostingPlan next(AgentId{1}, "next", PartitionId{0}, 1, at(0s));
   HostingPlan third(AgentId{2}, "third", PartitionId{0}, 2, at(0s));
   for (HostingPlan* plan : {&next, &third}) {
@@ -73,7 +73,7 @@ TEST_CASE("a standby gives it back when it is asked for, the preferred host does
   CHECK(standby.look(at(13s), kFree, kAll).act == Act::begin);
 }
 
-TEST_CASE("who is no member serves nothing new") {
+TEST_CASE("an agent that is no member serves nothing new") {
   HostingPlan plan(AgentId{0}, "me", PartitionId{0}, 0, at(0s));
   FlockMembers others;
   others.hosts = {AgentId{1}};

@@ -25,7 +25,7 @@ TEST_CASE("requests come in their order; a renewal that waits already is not ask
   CHECK_FALSE(requests.next());
 }
 
-TEST_CASE("who stops still lets go") {
+TEST_CASE("requests that are stopped still let go of the lease") {
   LeaseRequests requests;
   requests.add({Kind::renew, kMine});
   requests.add({Kind::release, kMine});

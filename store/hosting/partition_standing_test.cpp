@@ -7,7 +7,7 @@
 
 using namespace starling;
 
-TEST_CASE("who may take over sees owner, lease and request of several partitions") {
+TEST_CASE("an agent that may take over sees owner, lease and request of several partitions") {
   TestEtcd* const etcd = TestEtcd::get();
   if (etcd == nullptr) return;
   const EtcdAddress flock = etcd->flock("standing");

@@ -43,7 +43,7 @@ TEST_CASE("a lock that only a fork of its dead holder still has comes free") {
   CHECK(LockFile::acquire(folder.path / "in-use").ok());
 }
 
-TEST_CASE("a lock whose holder lives is refused at once, with who has it") {
+TEST_CASE("a lock whose holder lives is refused at once, with its holder's name") {
   const TestFolder folder("lock");
   const pid_t alive = holder(folder.path / "in-use", 0, true);
   const auto refused = LockFile::acquire(folder.path / "in-use");

@@ -81,7 +81,7 @@ TEST_CASE("a journal in SQLite passes the battery") {
   });
 }
 
-TEST_CASE("a second opener is refused and told who has it") {
+TEST_CASE("a second opener is refused and told which process has it") {
   Folder folder;
   const auto first = open_or_fail(folder.journal());
   const auto second = SqliteJournal::open(folder.journal());
@@ -161,7 +161,7 @@ TEST_CASE("a journal is one node's, and a copy in another's folder is refused") 
   CHECK(open_as(0).value()->recover().value().size() == batch(1).size() + batch(2).size());
 }
 
-TEST_CASE("what goes to a file that somebody has removed is not acknowledged") {
+TEST_CASE("what goes to a file that was removed is not acknowledged") {
   const Folder folder;
   const fs::path state = folder.path / "state", file = state / "journal.sqlite";
   fs::create_directory(state);

@@ -61,7 +61,7 @@ TEST_CASE("a scenario is read as it is written") {
   CHECK(s.expect.takeover_median == 7);
 }
 
-TEST_CASE("workers that nobody has sized fit the servers") {
+TEST_CASE("workers without a size fit the servers") {
   for (const char* text :
        {"name: a\nflock: {gpus: 2}\n", "name: a\nflock: {gpus: 2}\nload: {jobs_per_s: 1}\n"}) {
     const auto read = parse_scenario(text, "x.yaml");

@@ -56,7 +56,7 @@ TEST_CASE("same scenario and seed, same run; another seed, another run") {
   CHECK(played(scenario).trace_hash != once.trace_hash);
 }
 
-TEST_CASE("faults come as the plan says: whom, when, for how long") {
+TEST_CASE("faults come as the plan says: which processes, when, for how long") {
   const Scenario scenario = scenario_of(
       "name: t\nlength: 24s\nload: {jobs_per_s: 1}\nflock: {agents: 2, executors: 2}\n"
       "faults:\n  - {fault: kill, who: agent 1, at: 10s, down: 5s}\n");

@@ -95,7 +95,7 @@ TEST_CASE("a flock's figures are counted from its picture") {
   CHECK(text.ends_with("# EOF\n"));
 }
 
-TEST_CASE("a flock that nobody has read yet has figures of its gateway alone") {
+TEST_CASE("a flock that was not read yet has figures of its gateway alone") {
   const std::string text = flock_metrics(nullptr, {}, true);
   CHECK(has_line(text, "starling_gateway_ready 0"));
   CHECK(text.find("starling_gpus") == std::string::npos);

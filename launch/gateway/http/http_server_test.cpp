@@ -120,7 +120,7 @@ TEST_CASE("what is too large, too slow or no HTTP gets one answer and no second 
   CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds(15));
 }
 
-TEST_CASE("who asks whether to send its body is told to, and a chunked one is read") {
+TEST_CASE("a client that asks whether to send its body is told to, and a chunked one is read") {
   const ServerInThread server({});
   const std::string all = server.answer(
       "POST /a HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n");
@@ -141,7 +141,7 @@ TEST_CASE("a stream goes on until it is closed, in chunks that can be told from 
   CHECK(old.ends_with("one,two,three"));
 }
 
-TEST_CASE("who goes away from a stream that says nothing is noticed") {
+TEST_CASE("a client that goes away from a stream that says nothing is noticed") {
   const ServerInThread server({});
   CHECK(server.answer("GET /silent HTTP/1.1\r\nHost: x\r\n\r\n", 100).find(" 200 ") !=
         std::string::npos);

@@ -69,7 +69,7 @@ TEST_CASE("jobs share GPUs only where that is quicker than one after the other")
         doctest::Approx(100));
 }
 
-TEST_CASE("who shares pays for the starts of all at each event") {
+TEST_CASE("a job that shares pays for the starts of all at each event") {
   std::vector<MuriJob> jobs = {staged(64, 10, {9, 1, 0}), staged(64, 10, {1, 9, 0})};
   jobs[0].overhead_s = 3;
   jobs[1].overhead_s = 4;

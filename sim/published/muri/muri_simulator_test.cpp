@@ -59,7 +59,7 @@ TEST_CASE("a gang of a server's size at most stays on one, a larger one takes wh
   CHECK(run_muri({job(0, 72, 10)}, srtf).jobs == 0);
 }
 
-TEST_CASE("Tiresias leaves a queue by service, and runs whoever ran within one") {
+TEST_CASE("Tiresias leaves a queue by service, and runs the jobs that ran within one") {
   MuriTiresias las;
   // The first leaves its queue after ceil(3250 / 64) = 51 s, and the second runs its 30 s.
   const MuriFigures figures = run_muri({job(0, 64, 1000), job(10, 64, 30)}, las);

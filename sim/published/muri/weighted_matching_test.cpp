@@ -84,7 +84,7 @@ TEST_CASE("an odd circle leaves its lightest place out") {
   CHECK(found_weight(weights) == 21);  // 0-1, 3-4, 2-5
 }
 
-TEST_CASE("no node and no edge: nobody is matched") {
+TEST_CASE("no node and no edge: none is matched") {
   CHECK(found_weight({}) == 0);
   CHECK(found_weight(Weights(3, std::vector<double>(3))) == 0);
 }

@@ -74,7 +74,7 @@ TEST_CASE("progress is gain over step time, and gangs that meet lose some of it"
   CHECK(slowed.epoch() == 1);
 }
 
-TEST_CASE("Tiresias runs whom there is room for in the order of its queues") {
+TEST_CASE("Tiresias runs the jobs that there is room for in the order of its queues") {
   const PolluxApplication application = example();
   const PolluxCluster cluster{1, 4, 60, 0};
   std::vector<PolluxJob> jobs;

@@ -23,7 +23,7 @@ double potential(const std::vector<BoundedShare>& shares, const std::vector<doub
 
 }  // namespace
 
-TEST_CASE("nobody's share can be moved to the better") {
+TEST_CASE("no job's share can be moved to the better") {
   Rng rng(9);
   for (int k = 0; k < 50; ++k) {
     std::vector<BoundedShare> shares(1 + rng.below(6));

@@ -37,7 +37,8 @@ RoundPlaces at(std::size_t job, std::vector<std::uint32_t> gpus) {
 
 }  // namespace
 
-TEST_CASE("who did not run in the round before loses 20 s, but not in the first nor in its last") {
+TEST_CASE(
+    "a job that did not run in the round before loses 20 s, but not in the first nor in its last") {
   const std::vector<ShockwaveJob> jobs = {job(1, 2'500, 0), job(1, 1'500, 0)};
   // 0 runs 120, 120 and 10 s; 1 starts in round 1 and does 100 s of work there, then 50 s.
   const std::vector<RoundPlaces> rounds = {at(0, {0}), {{0, {0}}, {1, {1}}}, {{0, {0}}, {1, {1}}}};
@@ -59,7 +60,7 @@ TEST_CASE("a batch changes at the end of the next round, and done epochs are rou
   CHECK(run.jct_s[0] == doctest::Approx(13 * 120 + (3'908 - 1'960) / 5.0));
 }
 
-TEST_CASE("where a policy runs nobody for good, the world ends") {
+TEST_CASE("where a policy runs no job for good, the world ends") {
   const std::vector<RoundPlaces> none;
   ReplayedRounds replay(none);
   const RoundRun run = run_rounds({job(1, 100, 0)}, 1, replay);
