@@ -95,7 +95,7 @@ std::string OptionReader::choice(std::string_view key, std::span<const std::stri
                                    .otherwise = otherwise,
                                    .help = std::string(help)});
   if (given == nullptr) return otherwise;
-  const std::string meant = present_spelling(key, *given);
+  std::string meant = present_spelling(key, *given);
   if (std::find(values.begin(), values.end(), meant) != values.end()) return meant;
   std::string list;
   for (const std::string_view value : values)

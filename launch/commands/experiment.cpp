@@ -283,8 +283,8 @@ void add_experiment(const Command& root) {
                     "starling experiment examples/experiments/quick.yaml --part 2/4 --out part-2",
                     "starling experiment --merge part-1 part-2 part-3 part-4 --out results/quick",
                     "starling experiment examples/experiments/quick.yaml --share /shared/quick",
-                    "starling experiment examples/experiments/quick.yaml --on slurm --parts 16 "
-                    "--out /shared/quick"});
+                    ("starling experiment examples/experiments/quick.yaml --on slurm --parts 16 "
+                     "--out /shared/quick")});
   command.action([options] { return run_experiment(*options); });
 }
 

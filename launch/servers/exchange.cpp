@@ -29,13 +29,14 @@ fs::path refusal_file(const fs::path& dir) { return dir / "servers" / "refused";
 
 /// Free addresses that no member has, whether or not it listens now.
 Result<AddressBook> new_addresses(const Flock& members, const AddressSource& source,
-                                  std::map<std::string, std::size_t> wanted) {
+                                  const std::map<std::string, std::size_t>& wanted) {
   std::set<std::string> used;
   for (const auto& [id, member] : members) {
     for (std::uint32_t i = 0; i < member.seats(); ++i) used.insert(member.seat(i).address);
   }
-  for (auto& [host, count] : wanted) count += used.size();
-  auto book = source(wanted);
+  std::map<std::string, std::size_t> asked = wanted;
+  for (auto& [host, count] : asked) count += used.size();
+  auto book = source(asked);
   if (!book) return book;
   for (auto& [host, addresses] : book.value())
     std::erase_if(addresses, [&](const std::string& address) { return used.contains(address); });
@@ -52,7 +53,7 @@ Status add_members(const Deployment& before, const NewServers& servers,
   if (!members) return members.error();
   std::map<std::string, std::size_t> wanted;
   for (const std::string& name : servers.new_executors) ++wanted[servers.flock.find(name)->host];
-  auto addresses = new_addresses(members.value(), source, std::move(wanted));
+  auto addresses = new_addresses(members.value(), source, wanted);
   if (!addresses) return addresses.error();
   for (const std::string& name : servers.new_executors) {
     const DeployedNode& node = *servers.flock.find(name);
@@ -122,7 +123,7 @@ bool withdraw_servers(const fs::path& dir) {
 }
 
 Status take_servers(const fs::path& dir) {
-  const Status taken = take(dir);
+  Status taken = take(dir);
   if (taken.ok()) return taken;
   const bool busy = taken.error().code == Errc::busy;
   (void)write_text(refusal_file(dir), (busy ? kBusy : "") + taken.error().message);

@@ -83,7 +83,7 @@ Status try_host_servers(const fs::path& dir, const std::string& host, const std:
   if (!before) return {Errc::invalid, before.error().message};
   const auto after = load_topology((dir / next.topology).string());
   if (!after) return {Errc::invalid, after.error().message};
-  const Status health = health_files_allow(now, host, before.value(), after.value());
+  Status health = health_files_allow(now, host, before.value(), after.value());
   if (!health.ok()) return health;
   HeldPartitions held(now);
   return try_servers(now, next, host, held);

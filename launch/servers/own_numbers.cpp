@@ -117,7 +117,7 @@ Status renumber_journal(const DeployedNode& me, const Deployment& now, const Top
   }
   const auto numbers = renumbering(was->topology, topology);
   if (!numbers) return numbers.error();
-  if (const Status put =
+  if (Status put =
           replace_renumbered(journal, records.value(), numbers.value(), was->topology, progress);
       !put.ok())
     return put;

@@ -42,4 +42,4 @@ std::unique_ptr<Policy> make_plugin_policy(OptionReader& options) {
 #define STARLING_POLICY_PLUGIN(TYPE) \
   STARLING_PLUGIN(&TYPE::plugin_facts, &::starling::make_plugin_policy<TYPE>, nullptr)
 /// FUNCTION is as Plugin::read_trace.
-#define STARLING_TRACE_PLUGIN(FUNCTION) STARLING_PLUGIN(nullptr, nullptr, &FUNCTION)
+#define STARLING_TRACE_PLUGIN(FUNCTION) STARLING_PLUGIN(nullptr, nullptr, &(FUNCTION))

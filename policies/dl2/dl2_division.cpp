@@ -62,6 +62,7 @@ void Dl2Division::divide_here(const ElasticCall& call, const ElasticCapacity& al
   if (!parts_.net && !parts_.learner) return follow_incumbent(call, all, left, shares, round);
   const std::size_t seen = parts_.window > 0 ? parts_.window : shares.size();
   std::vector<std::uint32_t> servers;
+  servers.reserve(shares.size());
   for (const ElasticShare& share : shares)
     servers.push_back(servers_with(*share.job->spec, share.workers));
   Dl2Slot slot(parts_.shape, call, all, left, shares, parts_.slot_s, seen, servers);
@@ -96,7 +97,7 @@ bool Dl2Division::share_out(Dl2Slot& slot, bool learns) {
   if (!slot.allows_any()) return true;
   if (!parts_.learner) parts_.net->look(slot);
   while (slot.allows_any()) {
-    const auto choice = choose(slot, learns);
+    const auto choice = infer(slot, learns);
     if (!choice) return false;
     if (!choice->action) return true;
     slot.take(*choice->action);
@@ -108,7 +109,7 @@ bool Dl2Division::share_out(Dl2Slot& slot, bool learns) {
   return true;
 }
 
-std::optional<Dl2Choice> Dl2Division::choose(const Dl2Slot& slot, bool learns) {
+std::optional<Dl2Choice> Dl2Division::infer(const Dl2Slot& slot, bool learns) {
   if (learns) return parts_.learner->choose(trail_, slot);
   if (parts_.learner) return parts_.learner->best(slot);
   return parts_.net->choose(slot, parts_.temperature, chance_);

@@ -84,7 +84,7 @@ class Dl2Division final : public Division {
   struct Account {  // of work, when the slot began
     double left_s = 0, whole_s = 0;
   };
-  [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, bool learns);
+  [[nodiscard]] std::optional<Dl2Choice> infer(const Dl2Slot& slot, bool learns);
   void divide_here(const ElasticCall& call, const ElasticCapacity& all, const ElasticCapacity& left,
                    std::vector<ElasticShare>& shares);
   bool share_out(Dl2Slot& slot, bool learns);

@@ -78,6 +78,7 @@ class ElasticFlow final : public Division {
     });
     set_limits(planned);
     std::vector<DeadlineJob> jobs;
+    jobs.reserve(planned.size());
     for (const Planned& one : planned) jobs.push_back(one.job);
     const auto given = divide_by_deadlines(jobs, gpus, options_.slot_s, options_.unpromised);
     for (std::size_t i = 0; i < planned.size(); ++i) {
@@ -116,7 +117,7 @@ class ElasticFlow final : public Division {
     const auto noted = notes_.find(job);
     if (noted == notes_.end()) return {};
     const Note& note = noted->second;
-    if (!note.has_deadline) return {"it has no deadline, since nobody knows how long it takes"};
+    if (!note.has_deadline) return {"it has no deadline, since it is not known how long it takes"};
     const std::string due = "its deadline was in " + short_number(note.due_s) + " s at the round";
     if (note.fate == Fate::new_here) return {due + "; it has not been asked about yet"};
     if (note.fate == Fate::declined)

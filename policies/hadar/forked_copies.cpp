@@ -143,6 +143,7 @@ void ForkedCopies::finish(const View& view, Fork& fork, Occupancy& planned) {
 
 void ForkedCopies::extend(const View& view, std::vector<Forking>& jobs, Occupancy& planned) {
   std::vector<Fork> forks;
+  forks.reserve(jobs.size());
   for (Forking& forking : jobs) forks.push_back(begin(view, forking));
   for (Fork& fork : forks) {
     for (const auto& [server, workers] : fork.now) {

@@ -21,6 +21,7 @@ std::vector<std::size_t> by_density(const GpuMarket& market, std::span<const Gan
   }
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& o) { return o.first; });
   std::vector<std::size_t> out;
+  out.reserve(order.size());
   for (const auto& [pays, i] : order) out.push_back(i);
   return out;
 }

@@ -89,7 +89,7 @@ TEST_CASE("the best offer is the best of all places that there are") {
   }
 }
 
-// Who was turned away, and who was not, at the prices of the end: no schedule of anybody would pay
+// Who was turned away, and who was not, at the prices of the end: no schedule of any job would pay
 // off more than what its job has. So the prices are a solution of the dual problem, and bound the
 // best.
 TEST_CASE("prices are feasible for the dual on every schedule, and the primal is within 2 alpha") {

@@ -114,6 +114,7 @@ std::vector<ChosenGang> HadarPolicy::choose(const View& view, const std::vector<
     const std::vector<std::size_t> asked = priced(all, first, last, room);
     room -= asked.size();
     std::vector<GangJob> gangs;
+    gangs.reserve(asked.size());
     for (const std::size_t i : asked) gangs.push_back(all[i].gang);
     std::vector<ChosenGang> of_class = choose_gangs(market, gangs);
     std::vector<bool> got(gangs.size(), false);

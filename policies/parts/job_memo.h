@@ -17,8 +17,8 @@ template <class Key, class Value>
 class JobMemo {
  public:
   JobMemo() = default;
-  JobMemo(JobMemo&&) = default;
-  JobMemo& operator=(JobMemo&&) = default;
+  JobMemo(JobMemo&&) noexcept = default;
+  JobMemo& operator=(JobMemo&&) noexcept = default;
   struct Look {
     Value& value;
     bool fresh;  ///< it was not known

@@ -83,7 +83,7 @@ int change(const Options& o, JobChange what) {
 }
 
 std::shared_ptr<Options> add(const Command& command) {
-  const auto o = std::make_shared<Options>();
+  auto o = std::make_shared<Options>();
   command.option("--flock", o->flock, "DIR", "directory of the flock; default $STARLING_FLOCK");
   o->filter.add_options(command);
   command.flag("--json", o->json, "only JSON on stdout");
