@@ -96,6 +96,7 @@ std::vector<PodDemand> typical_demands(std::span<const Pod> pods, const ClusterS
   std::map<const Pod*, std::uint32_t, decltype(less)> counts(less);
   for (const Pod& pod : pods) ++counts[&pod];
   std::vector<Popular> order;
+  order.reserve(counts.size());
   for (const auto& [pod, count] : counts) order.push_back({count, pod});
   std::sort(order.begin(), order.end(), [&](const Popular& a, const Popular& b) {
     return a.count != b.count ? a.count > b.count : less(b.pod, a.pod);

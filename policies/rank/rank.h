@@ -60,7 +60,7 @@ struct RankOptions {
 /// partition can hold gets GPUs of several types before all others once it has waited ten minutes.
 /// No job waits for ever: one that has been without GPUs for the part w of its patience, in all, is
 /// aged by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long
-/// jobs pass short ones hours before anybody need worry.
+/// jobs pass short ones hours before any has waited too long.
 ///
 /// Two jobs on the same GPUs (RankOptions::shares): after a division choose_pairs() says whom to put
 /// beside whom, with GPUs worth what the next in turn would have made of them; what pairs set free is
@@ -133,8 +133,8 @@ class RankPolicy final : public Policy {
   [[nodiscard]] Member member_of(const View& view, const JobView& job, bool as_planned = false);
   [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
-  void add(Plan& plan, Member member) const;
-  void add_grower(Plan& plan, Member member) const;
+  void add(Plan& plan, const Member& member) const;
+  void add_grower(Plan& plan, const Member& member) const;
   [[nodiscard]] static double saved_s(const Member& member, double pace);
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
@@ -187,7 +187,7 @@ class RankPolicy final : public Policy {
   std::vector<double> costs_;  // type_costs()
   JobMemo<JobId, Known> known_;
   std::vector<const JobView*> on_;  // by GPU of the partition; of one call
-  bool changed_ = false;            // since the last plan somebody got other GPUs, or went
+  bool changed_ = false;            // since the last plan a job got other GPUs, or went
   bool held_ = false;  // in this round a gang over several types waits for what comes free
 };
 

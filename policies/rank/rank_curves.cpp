@@ -75,9 +75,9 @@ std::uint64_t RankCurves::version(const View& view) {
 std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& shape,
                                                  const Occupancy& empty, const JobSpec& job) {
   (void)version(view);
-  const auto [least, most] = resizes_ ? workers_of(job) : WorkerRange{job.workers, job.workers};
-  const Kind kind(job.model, job.gpus_per_worker, job.workers, least, most, job.cpus_per_worker,
-                  job.memory_gib_per_worker, job.gpu_types, job.run);
+  const WorkerRange workers = resizes_ ? workers_of(job) : WorkerRange{job.workers, job.workers};
+  const Kind kind(job.model, job.gpus_per_worker, job.workers, workers.least, workers.most,
+                  job.cpus_per_worker, job.memory_gib_per_worker, job.gpu_types, job.run);
   return known_.of(kind, [&] {
     auto speeds = std::make_shared<RankSpeeds>();
     double fastest = 0;
@@ -86,9 +86,9 @@ std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& 
       const GpuTypeId type{t};
       if (!allows(job, view.topology, type)) continue;
       const std::uint32_t there = gpus_of_type(empty, type) / job.gpus_per_worker;
-      const std::uint32_t last = std::min(most, there);
+      const std::uint32_t last = std::min(workers.most, there);
       double frugal = 0;
-      for (std::uint32_t k = least; k <= last; k = next_size(k, last)) {
+      for (std::uint32_t k = workers.least; k <= last; k = next_size(k, last)) {
         const std::uint32_t gpus = k * job.gpus_per_worker;
         const auto place = place_on_type(empty, shape, job, k, type);
         if (!place) continue;
@@ -105,7 +105,7 @@ std::shared_ptr<const RankSpeeds> RankCurves::of(const View& view, const Shape& 
     }
     if (speeds->never()) {
       JobSpec smallest = job;
-      smallest.workers = least;
+      smallest.workers = workers.least;
       speeds->needs_types = place(empty, shape, smallest, Fit::count).has_value();
     }
     return std::shared_ptr<const RankSpeeds>(std::move(speeds));

@@ -134,7 +134,7 @@ std::optional<Placement> RankPlaces::find(const JobSpec& job, std::uint32_t work
   }
   auto best = place_on_type(*gpus_, shape_, job, workers, type);
   if (!best || demand_of(job).any()) return best;
-  const auto near = free_.in_rack(kind_of(type), gpus, job.gpus_per_worker);
+  auto near = free_.in_rack(kind_of(type), gpus, job.gpus_per_worker);
   if (near && pace(job, *near) > pace(job, *best) * (1 + kBetter)) return near;
   return best;
 }

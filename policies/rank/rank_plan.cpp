@@ -79,7 +79,7 @@ std::vector<RankSize> RankPolicy::charged(const Member& member, std::uint32_t ty
   return sizes;
 }
 
-void RankPolicy::add(Plan& plan, Member member) const {
+void RankPolicy::add(Plan& plan, const Member& member) const {
   member.known->planned = true;
   const RankSpeeds& speeds = *member.known->speeds;
   RankJob job;
@@ -102,7 +102,7 @@ void RankPolicy::add(Plan& plan, Member member) const {
 }
 
 /// The same of one that keeps what it has, and may have more of that type.
-void RankPolicy::add_grower(Plan& plan, Member member) const {
+void RankPolicy::add_grower(Plan& plan, const Member& member) const {
   add(plan, member);
   RankJob& job = plan.problem.jobs.back();
   for (std::uint32_t t = 0; t < job.sizes.size(); ++t) {

@@ -32,8 +32,7 @@ void SiaGoodputs::observe(const View& view, const Occupancy& empty) {
     if (server.gpus.size() > 0) types_.push_back(server.gpu_type);
   }
   std::ranges::sort(types_);
-  const auto repeats = std::ranges::unique(types_);
-  types_.erase(repeats.begin(), repeats.end());
+  types_.erase(std::unique(types_.begin(), types_.end()), types_.end());
 }
 
 std::optional<Placement> SiaGoodputs::find_place(const Occupancy& gpus, const JobSpec& job,
@@ -63,8 +62,7 @@ std::vector<std::uint32_t> SiaGoodputs::sizes_on(const Occupancy& empty, const J
     return gpus < least || gpus > std::max(least, most) || gpus % worker != 0;
   });
   std::ranges::sort(sizes);
-  const auto repeats = std::ranges::unique(sizes);
-  sizes.erase(repeats.begin(), repeats.end());
+  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
   return sizes;
 }
 

@@ -66,14 +66,14 @@ void SiaPolicy::plan_mixed(const View& view, const JobView& job, Occupancy& plan
 SiaAnswer SiaPolicy::solve(const View& view, const SiaProblem& problem,
                            const std::vector<const JobView*>& jobs) {
   auto solved = solve_sia(problem, sia_.objective, sia_.solver);
+  const std::string trouble = solved ? "" : solved.error().message;
   SiaAnswer answer = solved ? std::move(solved).value() : keep_all(problem);
   std::vector<std::string> types;
   for (const GpuTypeId type : goodputs_.types())
     types.push_back(view.topology.gpu_types()[type.value].name);
   std::vector<JobId> ids;
   for (const JobView* job : jobs) ids.push_back(job->spec->id);
-  reasons_.note(view.now, std::move(types), std::move(ids), problem, answer,
-                solved ? "" : solved.error().message);
+  reasons_.note(view.now, std::move(types), std::move(ids), problem, answer, trouble);
   return answer;
 }
 

@@ -47,7 +47,7 @@ class Tiresias final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<Decision> decide(const View& all, const Trigger&, Rng&) override {
     std::vector<Decision> out;
     const View& view = routing_.route(all, out);
-    if (gittins()) learn(view);
+    if (gittins()) note_ends(view);
     for (Decision& decision : ranked_.decide(view)) out.push_back(std::move(decision));
     return out;
   }
@@ -108,7 +108,7 @@ class Tiresias final : public Policy, public QueueOrder {
   [[nodiscard]] bool gittins() const noexcept { return &facts_ == &kGittins; }
 
   /// A job that ran at the last call and is neither running nor waiting now has finished.
-  void learn(const View& view) {
+  void note_ends(const View& view) {
     std::map<JobId, double> now;
     for (const auto jobs : {view.running, view.waiting}) {
       for (const JobView& job : jobs) {
