@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <utility>
 
 namespace starling {
 
@@ -132,24 +134,30 @@ Message& Message::operator=(const Message& other) = default;
 Message& Message::operator=(Message&& other) noexcept = default;
 Message::~Message() = default;
 
+namespace {
+
+/// The struct's name, from how the compiler writes this function: "... Kind = starling::Hello]".
+template <class Kind>
+constexpr auto spelled() {
+  constexpr std::string_view text = __PRETTY_FUNCTION__;
+  constexpr std::size_t from = text.rfind("::") + 2, size = text.rfind(']') - from;
+  std::array<char, size + 1> name{};
+  std::copy_n(text.data() + from, size, name.data());
+  return name;
+}
+template <class Kind>
+constexpr auto kSpelled = spelled<Kind>();
+
+template <std::size_t... I>
+constexpr auto names_of_kinds(std::index_sequence<I...>) {
+  return std::array{kSpelled<std::variant_alternative_t<I, MessageKinds>>.data()...};
+}
+
+}  // namespace
+
 const char* name_of(const Message& message) noexcept {
-  // In the order of Message.
-  constexpr std::array kNames = {
-      "Hello",          "Welcome",          "Goodbye",     "Ping",
-      "Pong",           "Digest",           "Submit",      "Accepted",
-      "Busy",           "Rejected",         "Cancel",      "Query",
-      "JobState",       "Explain",          "Explanation", "ListJobs",
-      "JobList",        "StatusQuery",      "AgentStatus", "BidRequest",
-      "Offer",          "NoOffer",          "Reserve",     "Reserved",
-      "ReserveRefused", "Commit",           "Committed",   "CommitRefused",
-      "StartAttempt",   "Started",          "Release",     "Released",
-      "AttemptQuery",   "AttemptAnswer",    "Launch",      "LaunchResult",
-      "Kill",           "Killed",           "Exited",      "ExitedAck",
-      "Progress",       "InventoryRequest", "Inventory",   "Fenced",
-      "ProbeFor",       "ProbeResult",      "GpuHealth",   "GpuHealthSeen",
-      "SetDrain",       "DrainState",       "ReadOutput",  "OutputPage",
-      "Digests",        "ChangeJob"};
-  static_assert(kNames.size() == std::variant_size_v<MessageKinds>);
+  static constexpr std::array kNames =
+      names_of_kinds(std::make_index_sequence<std::variant_size_v<MessageKinds>>{});
   return message.valueless_by_exception() ? "none" : kNames[message.index()];
 }
 

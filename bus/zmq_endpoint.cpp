@@ -131,7 +131,7 @@ void ZmqEndpoint::moved(NodeId node, std::string address) {
 void ZmqEndpoint::found_at(NodeId node, std::uint32_t seat) {
   const auto known = sockets_->seat_of.find(node);
   if (known != sockets_->seat_of.end() && known->second == seat) return;
-  // A connection that was tried before anybody listened there may wait seconds for its next try.
+  // A connection that was tried before its peer listened there may wait seconds for its next try.
   std::erase_if(sockets_->peers, [node](const auto& peer) { return peer.first.node == node; });
   sockets_->seat_of[node] = seat;
 }

@@ -110,6 +110,7 @@ TEST_CASE("roles are enforced for every kind of message and every pair of roles"
   std::size_t allowed = 0, refused = 0;
   for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
     const std::string name = kind_name(kind);
+    CHECK(name == name_of(random.make(kind)));  // the union's order is the variant's
     const auto row = kMay.find(name);
     REQUIRE_MESSAGE(row != kMay.end(), name << " needs a row in this test's table");
     for (const Party& from : parties) {

@@ -41,6 +41,8 @@ constexpr std::array<Word, 5> kWords{{{K::agent, "agent", "agents"},
                                       {K::rack, "rack", "racks"},
                                       {K::etcd, "etcd", "etcd"}}};
 
+const char* const kNoDaemons = "simulated daemons have neither descriptors nor memory of their own";
+
 const char* const kForms =
     "; write agent 1, any agent, 2 agents, all agents (and so for executor, node, rack, etcd), "
     "home of a job, or busy executor";
@@ -49,75 +51,77 @@ const char* const kForms =
 
 std::span<const FaultFacts> fault_kinds() {
   // Kind, name, what it is, whom it hits and how many of them, whether it lasts, whether it comes
-  // back, for how long, parameters.
+  // back, for how long, parameters, what it is in simulation or why nothing.
   // clang-format off
   static const std::vector<FaultFacts> all{
       {FaultKind::kill, "kill", "kill -9; started again after `down`", processes(), 1, false, true,
-       {}, {}},
+       {}, {}, "F1"},
       {FaultKind::stop, "stop", "frozen (SIGSTOP) for so long, then woken", processes(), 1, true,
-       false, {1, 8}, {}},
+       false, {1, 8}, {}, "F2-pause"},
       {FaultKind::restart, "restart", "told to end (SIGTERM); started again after `down`",
-       processes(), 1, false, true, {}, {}},
+       processes(), 1, false, true, {}, {}, "F1"},
       {FaultKind::cut, "cut",
-       "links pass nothing: of one node with everybody, or between two; `direction: out` or `in` "
-       "of the first alone", processes(), 2, true, false, {1, 8}, {}},
+       "links pass nothing: of one node with all others, or between two; `direction: out` or `in` "
+       "of the first alone", processes(), 2, true, false, {1, 8}, {}, "F4-isolate"},
       {FaultKind::swizzle, "swizzle",
        "the links of a node are cut one after the other and healed in another order", daemons(), 1,
-       true, false, {2, 8}, {}},
+       true, false, {2, 8}, {}, "F6"},
       {FaultKind::delay, "delay", "links pass everything `delay_ms` later, with jitter",
        processes(), 2, true, false, {2, 10},
-       {{"delay_ms", 0, 60'000, 100}, {"jitter_ms", 0, 60'000, 50}}},
+       {{"delay_ms", 0, 60'000, 100}, {"jitter_ms", 0, 60'000, 50}}, "F7-delay"},
       {FaultKind::throttle, "throttle", "links pass `bytes_per_s`", processes(), 2, true, false,
-       {2, 10}, {{"bytes_per_s", 1, 1e12, 20'000}}},
+       {2, 10}, {{"bytes_per_s", 1, 1e12, 20'000}}, "F17-reader"},
       {FaultKind::close, "close", "connections are closed `per_s` times a second each",
-       processes(), 2, true, false, {2, 10}, {{"per_s", 0.001, 1000, 0.5}}},
+       processes(), 2, true, false, {2, 10}, {{"per_s", 0.001, 1000, 0.5}}, "F8-loss"},
       {FaultKind::corrupt, "corrupt",
        "a share of what links pass has a bit flipped, so that encryption ends the connection",
-       processes(), 2, true, false, {2, 10}, {{"share", 0, 1, 0.02}}},
+       processes(), 2, true, false, {2, 10}, {{"share", 0, 1, 0.02}}, "F11"},
       {FaultKind::frames, "frames",
        "a share of the frames that a node sends is lost, repeated, or overtaken by later ones",
        daemons(), 1, true, false, {3, 12},
        {{"loss", 0, 1, 0.1}, {"duplicate", 0, 1, 0.1}, {"reorder", 0, 1, 0.1},
-        {"late_ms", 0, 60'000, 500}}},
+        {"late_ms", 0, 60'000, 500}}, "F8, F9, F10"},
       {FaultKind::disk_full, "disk-full", "every write to the node's state says ENOSPC", daemons(),
-       1, true, false, {1, 6}, {}},
+       1, true, false, {1, 6}, {}, "F13"},
       {FaultKind::disk_error, "disk-error",
        "writes and syncs of the node's state say EIO, `errors: once` or `always`", daemons(), 1,
-       true, false, {1, 6}, {}},
+       true, false, {1, 6}, {}, "F14"},
       {FaultKind::slow_disk, "slow-disk", "every sync of the node's state takes `sync_ms` longer",
-       daemons(), 1, true, false, {2, 10}, {{"sync_ms", 0, 60'000, 300}}},
+       daemons(), 1, true, false, {2, 10}, {{"sync_ms", 0, 60'000, 300}}, "F16"},
       {FaultKind::fd_limit, "fd-limit", "the node may open only `spare` files more", daemons(), 1,
-       true, false, {2, 8}, {{"spare", 0, 100'000, 2}}},
+       true, false, {2, 8}, {{"spare", 0, 100'000, 2}}, "", kNoDaemons},
       {FaultKind::garbage, "garbage",
        "strangers connect to the node's socket and write random bytes, `per_s` a second",
-       daemons(), 1, true, false, {2, 8}, {{"per_s", 0.1, 10'000, 50}}},
+       daemons(), 1, true, false, {2, 8}, {{"per_s", 0.1, 10'000, 50}}, "",
+       "what strangers write ends below what is simulated"},
       {FaultKind::storm, "storm", "`times` the load", {}, 0, true, false, {2, 5},
-       {{"times", 1, 100'000, 20}}},
+       {{"times", 1, 100'000, 20}}, "F18-herd"},
       {FaultKind::link_down, "link-down", "a rack's network interface is down", {K::rack}, 1, true,
-       false, {1, 8}, {}},
+       false, {1, 8}, {}, "F4-rack"},
       {FaultKind::packet_loss, "packet-loss", "the kernel drops `loss` of a rack's packets",
-       {K::rack}, 1, true, false, {3, 10}, {{"loss", 0, 1, 0.1}}},
+       {K::rack}, 1, true, false, {3, 10}, {{"loss", 0, 1, 0.1}}, "F8-loss"},
       {FaultKind::drain, "drain",
        "the executor's server is drained, with `evict: 1` what runs there is requeued; then "
-       "undone", executors(), 1, true, false, {2, 15}, {{"evict", 0, 1, 0}}},
+       "undone", executors(), 1, true, false, {2, 15}, {{"evict", 0, 1, 0}}, "F24-drain"},
       {FaultKind::bad_gpu, "bad-gpu",
        "the executor's health file names `gpus` of its GPUs; they are used again 60 s later",
-       executors(), 1, true, false, {1, 15}, {{"gpus", 1, 16, 1}}},
+       executors(), 1, true, false, {1, 15}, {{"gpus", 1, 16, 1}}, "F20-gpu"},
       {FaultKind::version, "version",
        "told to end and started again with protocol 1, and so with the newest when it is over",
-       daemons(), 1, true, false, {3, 20}, {}},
+       daemons(), 1, true, false, {3, 20}, {}, "F19"},
       {FaultKind::clock, "clock",
        "the daemon's wall clock jumps by `jump_s`, back or forth, and runs `rate` times as fast",
-       daemons(), 1, true, false, {2, 20}, {{"jump_s", 0, 1e9, 86'400}, {"rate", 0.1, 10, 1}}},
+       daemons(), 1, true, false, {2, 20}, {{"jump_s", 0, 1e9, 86'400}, {"rate", 0.1, 10, 1}},
+       "F12-calendar"},
       {FaultKind::fill_disk, "fill-disk",
        "nothing is left of the executor's file system (flock: {disk_mib: N})", executors(), 1,
-       true, false, {1, 6}, {}},
+       true, false, {1, 6}, {}, "F13"},
       {FaultKind::memory_limit, "memory-limit",
        "the daemon may have only `spare_mib` of memory more; it may end of that", daemons(), 1,
-       true, false, {2, 8}, {{"spare_mib", 0, 1e6, 4}}},
+       true, false, {2, 8}, {{"spare_mib", 0, 1e6, 4}}, "", kNoDaemons},
       {FaultKind::lose, "lose",
        "the executor's machine dies with all its processes and never comes back", executors(), 1,
-       false, false, {}, {}},
+       false, false, {}, {}, "F20-gone"},
   };
   // clang-format on
   return all;
@@ -144,7 +148,8 @@ Result<Target> parse_target(const std::string& text) {
   std::istringstream in(text);
   std::vector<std::string> words;
   for (std::string word; in >> word;) words.push_back(word);
-  const Error wrong{Errc::invalid, "'" + text.substr(0, 60) + "' is nobody" + kForms};
+  const Error wrong{Errc::invalid,
+                    "'" + text.substr(0, 60) + "' is no process of a flock" + kForms};
   if (words.empty() || words.size() > 2) return wrong;
   const std::string& noun = words.size() == 2 && parse_whole(words[1]) ? words[0] : words.back();
   const auto known = std::find_if(kWords.begin(), kWords.end(),
@@ -153,7 +158,7 @@ Result<Target> parse_target(const std::string& text) {
     std::vector<std::string> names{"home of a job", "busy executor"};
     for (const Word& w : kWords) names.insert(names.end(), {w.one, w.many});
     const auto near = nearest(noun, names);
-    return {Errc::invalid, "'" + text.substr(0, 60) + "' is nobody" +
+    return {Errc::invalid, "'" + text.substr(0, 60) + "' is no process of a flock" +
                                (near ? "; did you mean '" + *near + "'?" : kForms)};
   }
   target.kind = known->kind;

@@ -26,6 +26,10 @@ struct FaultFacts {
   bool lasts = false, comes_back = false;  ///< takes `for`, `down`
   Span lasts_default{1, 5};
   std::vector<Parameter> parameters;
+  /// The kinds of `chaos sim` that do the same to a simulated flock ("F1", "F20-gone"), or empty,
+  /// and then why: empty for what is of etcd's members.
+  const char* simulated = "";
+  const char* not_simulated = "";
 };
 
 [[nodiscard]] std::span<const FaultFacts> fault_kinds();

@@ -79,13 +79,13 @@ TEST_CASE("every mistake is named with its line and what would be right") {
   CHECK(has(mistake("fault: kill", "fault: kil"),
             "x.yaml:7:13: there is no fault 'kil'; did you mean 'kill'?"));
   CHECK(has(mistake("any agent", "any agnt"),
-            "x.yaml:7:24: who: 'any agnt' is nobody; did you mean 'agent'?"));
+            "x.yaml:7:24: who: 'any agnt' is no process of a flock; did you mean 'agent'?"));
   CHECK(has(mistake("every: 5s", "evry: 5s"), "unknown key 'evry'"));
   CHECK(has(mistake("every: 5s", "evry: 5s"), "kill does not say when"));
   CHECK(has(mistake("every: 5s, down", "every: 5s, mean: 3s, down"), "says when twice"));
   CHECK(has(mistake("every: 5s", "every: soon"), "'soon' is no length of time"));
   CHECK(has(mistake("[agent 1,", "[agent 7,"), "there is no agent 7; they are numbered 0 to 2"));
-  CHECK(has(mistake("who: 2 agents", "who: all etcds"), "is nobody"));
+  CHECK(has(mistake("who: 2 agents", "who: all etcds"), "is no process of a flock"));
   CHECK(has(mistake("direction: out", "direction: up"), "direction is 'up'"));
   CHECK(has(mistake("at: 40s, times: 50", "at: 400s, times: 50"),
             "at is after the end; length is 120s"));

@@ -2,7 +2,6 @@
 #include "launch/chaos/simulated/counterparts.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "launch/chaos/scenario/fault_kinds.h"
@@ -21,45 +20,14 @@ bool takes_lease(const FaultSpec& spec) {
 }
 
 const char* why_not(FaultKind kind) {
-  switch (kind) {
-    case FaultKind::fd_limit:
-    case FaultKind::memory_limit:
-      return "simulated daemons have neither descriptors nor memory of their own";
-    case FaultKind::garbage:
-      return "what strangers write ends below what is simulated";
-    default:
-      return "the members of etcd are not simulated here ('starling chaos etcd' does)";
-  }
+  const char* const why = facts_of(kind).not_simulated;
+  return *why != '\0' ? why
+                      : "the members of etcd are not simulated here ('starling chaos etcd' does)";
 }
 
 }  // namespace
 
-const char* counterpart_of(FaultKind kind) {
-  static const std::map<FaultKind, const char*> kAll{{FaultKind::kill, "F1"},
-                                                     {FaultKind::stop, "F2-pause"},
-                                                     {FaultKind::restart, "F1"},
-                                                     {FaultKind::cut, "F4-isolate"},
-                                                     {FaultKind::swizzle, "F6"},
-                                                     {FaultKind::delay, "F7-delay"},
-                                                     {FaultKind::throttle, "F17-reader"},
-                                                     {FaultKind::close, "F8-loss"},
-                                                     {FaultKind::corrupt, "F11"},
-                                                     {FaultKind::frames, "F8, F9, F10"},
-                                                     {FaultKind::disk_full, "F13"},
-                                                     {FaultKind::disk_error, "F14"},
-                                                     {FaultKind::slow_disk, "F16"},
-                                                     {FaultKind::storm, "F18-herd"},
-                                                     {FaultKind::link_down, "F4-rack"},
-                                                     {FaultKind::packet_loss, "F8-loss"},
-                                                     {FaultKind::drain, "F24-drain"},
-                                                     {FaultKind::bad_gpu, "F20-gpu"},
-                                                     {FaultKind::version, "F19"},
-                                                     {FaultKind::clock, "F12-calendar"},
-                                                     {FaultKind::fill_disk, "F13"},
-                                                     {FaultKind::lose, "F20-gone"}};
-  const auto at = kAll.find(kind);
-  return at == kAll.end() ? "" : at->second;
-}
+const char* counterpart_of(FaultKind kind) { return facts_of(kind).simulated; }
 
 bool has_counterpart(const FaultSpec& spec) {
   if (*counterpart_of(spec.kind) == '\0') return false;
