@@ -193,13 +193,11 @@ void Step::tick() {
     if (executor.timer <= now) request_inventory(executor);
   }
   look_at_rests();
-  if (s.beat <= now) {
-    heartbeat();
+  const bool beats = s.beat <= now;
+  if (beats) heartbeat();
+  if (beats || (!s.lossy() && s.flock.peers.size() > 1 && s.policy->facts().preemptive))
     look_for_turn();
-    settle();  // what was lost with an executor is over for its home before anything is decided
-  } else if (!s.lossy() && s.flock.peers.size() > 1 && s.policy->facts().preemptive) {
-    look_for_turn();
-  }
+  if (beats) settle();  // what an executor took with it is over for its home before it decides
   if (s.owner.claim && s.owner.claim->until <= now) end_claim(s.owner.claim->attempt);
   if (later(s.owner.swept, kSweep) <= now) sweep();
   if (s.deciding.next <= now) change(TriggerKind::round);

@@ -22,6 +22,16 @@ fail() {
   for log in ${logs[@]+${logs[@]}}; do echo "== $log"; tail -15 "$log"; done >&2
   exit 1
 }
+# status N COMMAND...: its exit status is N; out.txt and err.txt are what it prints
+status() {
+  local expected=$1 got
+  shift
+  "$@" >out.txt 2>err.txt
+  got=$?
+  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -n 5 out.txt err.txt)"
+}
+# says PATTERN [FILE]: a line of err.txt, or of that file, has it
+says() { grep -q -e "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 # free_ports N: the first of N free ones in a row, on `etcd_host`
 free_ports() {
   local ports

@@ -8,15 +8,6 @@ logs=('flock/nodes/*/log' up.log)
 begin "$1"
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 up_ready --topology four.yaml --agents 2
-# status N COMMAND...: its exit status is N
-status() {
-  local expected=$1 got
-  shift
-  "$@" >out.txt 2>err.txt
-  got=$?
-  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -n 5 out.txt err.txt)"
-}
-says() { grep -q -- "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 submit() { "$starling" submit "$@" 2>err.txt || fail "submit $*: $(cat err.txt)"; }
 # field JOB NAME: of `jobs --json`
 field() { "$starling" jobs --json "$1" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["jobs"][0].get(sys.argv[1]))' "$2"; }

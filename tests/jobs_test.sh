@@ -8,15 +8,6 @@ logs=('flock/nodes/*/log' up.log)
 begin "$1"
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 SECRET_OF_UP=token up_ready --topology four.yaml --agents 2
-# status N COMMAND...: its exit status is N
-status() {
-  local expected=$1 got
-  shift
-  "$@" >out.txt 2>err.txt
-  got=$?
-  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -5 out.txt err.txt)"
-}
-says() { grep -q -- "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 
 echo "-- a job runs where it was submitted, with that environment, and nothing of the daemons'"
 mkdir -p proj/sub && cd proj
@@ -66,7 +57,7 @@ status 0 "$starling" cancel c0ffee
 status 0 "$starling" submit --id c0ffee -- sleep 400
 says "c0ffee is there already (cancelled: sleep 300); nothing new is submitted"
 status 0 "$starling" submit --id c0ffe1 --wait -- true
-[ "$(wc -l <err.txt)" -eq 1 ] || fail "an id that nobody has: $(cat err.txt)"
+[ "$(wc -l <err.txt)" -eq 1 ] || fail "an id that no job has: $(cat err.txt)"
 
 echo "-- what was not printed in full is no success"
 for words in jobs 'jobs --json' top 'explain c0ffee' "topology show $work/four.yaml" policies --help 'completion bash'; do
@@ -163,7 +154,7 @@ assert status == 143, status
 P
 "$starling" jobs --name interrupted | grep -q cancelled || fail "it goes on: $("$starling" jobs --name interrupted)"
 
-echo "-- a signal is followed when nobody answers, and when there is nowhere to write to"
+echo "-- a signal is followed when no agent answers, and when there is nowhere to write to"
 python3 - "$starling" "$(agent_pid 0)" "$(agent_pid 1)" <<'P' || fail "SIGTERM: $(cat term.out term.err)"
 import os, signal, subprocess, sys, time
 starling, agents = sys.argv[1], [int(pid) for pid in sys.argv[2:]]
@@ -181,7 +172,7 @@ try:
 finally:
     for pid in agents: os.kill(pid, signal.SIGCONT)
 said = open("term.err").read()
-assert status == 1 and "nobody has confirmed that" in said and "'starling cancel " in said, (status, said)
+assert status == 1 and "no agent has confirmed that" in said and "'starling cancel " in said, (status, said)
 p = follow("/dev/full")
 p.send_signal(signal.SIGTERM)
 status, said = p.wait(timeout=60), open("term.err").read()

@@ -11,15 +11,6 @@ begin "$1"
 up_ready --topology two.yaml --agents 2
 "$starling" slurm links names >/dev/null || fail "no links"
 export PATH=$work/names:$PATH
-# status N COMMAND...: its exit status is N
-status() {
-  local expected=$1 got
-  shift
-  "$@" >out.txt 2>err.txt
-  got=$?
-  [ $got -eq "$expected" ] || fail "$* ended with $got, not $expected: $(tail -n 5 out.txt err.txt)"
-}
-says() { grep -q -e "$1" "${2:-err.txt}" || fail "'$1' is not said: $(cat "${2:-err.txt}")"; }
 # state JOB STATE: until sacct says so
 state() {
   for _ in $(seq $((100 * patience))); do

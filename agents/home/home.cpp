@@ -63,8 +63,7 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
 JobState full_state_of(const AgentState& s, const Job& job, Instant now) {
   JobState state = state_of(s, job, now);
   state.ask = ask_of(*job.spec);
-  if (s.config.calendar)
-    state.submitted = std::max(*s.config.calendar + job.submitted.time_since_epoch(), Duration{0});
+  if (s.config.calendar) state.submitted = s.date_of(job.submitted);
   return state;
 }
 

@@ -26,6 +26,11 @@ struct Replay {
     s.owner.ledger.forget(attempt);
     s.owner.drop_share(attempt);
   }
+  /// Of a record's date; none where that is below zero, or this life has no calendar.
+  std::optional<Instant> instant_of(Duration date) const {
+    if (!s.config.calendar || date < Duration{0}) return std::nullopt;
+    return Instant(date - *s.config.calendar);
+  }
 
   void operator()(const LifeBegan&) {}
   void operator()(const JobAccepted& r) {
@@ -88,13 +93,12 @@ struct Replay {
     job.lost_attempts = r.lost_attempts;
     job.requeued = r.requeued;
     job.waits_since = kNever;
-    if (!s.config.calendar || r.submitted < Duration{0}) return;
+    const std::optional<Instant> submitted = instant_of(r.submitted);
+    if (!submitted) return;
     job.dated = true;
-    job.submitted = Instant(r.submitted - *s.config.calendar);
-    if (r.waits_since >= Duration{0}) job.waits_since = Instant(r.waits_since - *s.config.calendar);
-    if (r.first_start >= Duration{0}) {
-      job.first_start = Instant(r.first_start - *s.config.calendar);
-    }
+    job.submitted = *submitted;
+    job.waits_since = instant_of(r.waits_since).value_or(kNever);
+    job.first_start = instant_of(r.first_start).value_or(job.first_start);
   }
   void operator()(const JobStanding& r) {
     const auto known = s.home.jobs.find(r.job);
@@ -104,9 +108,7 @@ struct Replay {
     job.met = r.met;
     job.failures = r.failures;
     job.failure = r.last;
-    job.not_before = r.not_before >= Duration{0} && s.config.calendar
-                         ? Instant(r.not_before - *s.config.calendar)
-                         : Instant::min();
+    job.not_before = instant_of(r.not_before).value_or(Instant::min());
   }
   void operator()(const AttemptOver& r) {
     drop_own_share(r.attempt);
@@ -228,6 +230,10 @@ void AgentState::count_ended(JobPhase phase) {
   }
 }
 
+Duration AgentState::date_of(Instant at) const {
+  return std::max(*config.calendar + at.time_since_epoch(), Duration{0});
+}
+
 JobPast AgentState::past_of(const Job& job) const {
   JobPast past;
   past.job = job.spec->id;
@@ -237,20 +243,15 @@ JobPast AgentState::past_of(const Job& job) const {
   past.lost_attempts = job.lost_attempts;
   past.requeued = job.requeued;
   if (!config.calendar || (!begun && !job.dated)) return past;
-  const auto date = [&](Instant at) {
-    return std::max(*config.calendar + at.time_since_epoch(), Duration{0});
-  };
-  past.submitted = date(job.submitted);
-  if (job.first_start != kNever) past.first_start = date(job.first_start);
-  if (job.waits_since != kNever) past.waits_since = date(job.waits_since);
+  past.submitted = date_of(job.submitted);
+  if (job.first_start != kNever) past.first_start = date_of(job.first_start);
+  if (job.waits_since != kNever) past.waits_since = date_of(job.waits_since);
   return past;
 }
 
 JobStanding AgentState::standing_of(const Job& job) const {
   JobStanding standing{job.spec->id, job.held, job.met, job.failures, Duration{-1}, job.failure};
-  if (config.calendar && job.not_before > now)
-    standing.not_before =
-        std::max(*config.calendar + job.not_before.time_since_epoch(), Duration{0});
+  if (config.calendar && job.not_before > now) standing.not_before = date_of(job.not_before);
   return standing;
 }
 

@@ -75,6 +75,8 @@ struct AgentState {
   [[nodiscard]] bool remote_home(const OwnedShare& share) const noexcept {
     return !share.home_known || share.home != config.me;
   }
+  /// By this life's calendar, which there has to be.
+  [[nodiscard]] Duration date_of(Instant at) const;
   [[nodiscard]] JobPast past_of(const Job& job) const;
   [[nodiscard]] JobStanding standing_of(const Job& job) const;
   void count_ended(JobPhase phase);

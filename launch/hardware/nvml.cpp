@@ -142,16 +142,8 @@ struct Nvml::Calls {
 
 std::unique_ptr<Nvml> Nvml::open(const std::string& library, std::string* why) {
   auto calls = std::make_unique<Calls>();
-  calls->library = open_nvml(library);
-  if (calls->library == nullptr) {
-    if (why != nullptr) {
-      void* const there = ::dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-      *why = there == nullptr ? "there is no " + library
-                              : library + " is there and its driver does not answer";
-      if (there != nullptr) ::dlclose(there);
-    }
-    return nullptr;
-  }
+  calls->library = open_nvml(library, why);
+  if (calls->library == nullptr) return nullptr;
   return std::unique_ptr<Nvml>(new Nvml(std::move(calls)));
 }
 

@@ -13,6 +13,7 @@
 #include "policies/gavel/gavel_allocation.h"
 #include "policies/gavel/gavel_rounds.h"
 #include "policies/gavel/gavel_sharing.h"
+#include "policies/options.h"
 #include "policies/partitions/price_routing.h"
 #include "policies/queues/rounds.h"
 #include "scheduling/queue_order.h"
@@ -35,6 +36,9 @@ struct GavelOptions {
   std::function<GavelAllocation(const GavelProblem&)> agnostic_fifo = {};
   GavelFifo::Pick shuffle_types = {};
 };
+
+/// The options of all policies that keep Gavel's rounds: fit, round, reset.
+void read_rounds(OptionReader& reader, GavelOptions& options);
 
 /// Gavel (OSDI'20). An allocation says how much of its time every job runs on every GPU type; at
 /// the start of every round the jobs that are furthest behind theirs run, on one type each, where

@@ -4,6 +4,16 @@
 
 namespace starling {
 
+void read_rounds(OptionReader& reader, GavelOptions& options) {
+  options.queue.fit = read_fit(reader);
+  options.round =
+      from_seconds(reader.number("round", 360, 1, 86'400,
+                                 "seconds; jobs that have waited are given to other partitions "
+                                 "at rounds alone"));
+  options.between_resets = from_seconds(
+      reader.number("reset", 1920, 0, 1e6, "seconds that an allocation lasts at least"));
+}
+
 void add_gavel(PolicyRegistry& registry) {
   registry.add(
       GavelPolicy({}).facts(), [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
@@ -22,13 +32,7 @@ void add_gavel(PolicyRegistry& registry) {
                                       "of how fast each job is on each GPU type") == "yes";
         options.sharing = reader.choice("sharing", {"no", "yes"},
                                         "two jobs on a GPU, where speeds vary") == "yes";
-        options.queue.fit = read_fit(reader);
-        options.round = from_seconds(
-            reader.number("round", 360, 1, 86'400,
-                          "seconds; jobs that have waited are given to other partitions "
-                          "at rounds alone"));
-        options.between_resets = from_seconds(
-            reader.number("reset", 1920, 0, 1e6, "seconds that an allocation lasts at least"));
+        read_rounds(reader, options);
         if (options.sharing && !options.aware) {
           return Error{Errc::invalid,
                        "policy 'gavel': sharing=yes needs aware=yes: who may share is a matter of "

@@ -18,13 +18,7 @@ void add_themis(PolicyRegistry& registry) {
   registry.add(GavelPolicy(themis_options()).facts(),
                [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
                  GavelOptions options = themis_options();
-                 options.queue.fit = read_fit(reader);
-                 options.round = from_seconds(
-                     reader.number("round", 360, 1, 86'400,
-                                   "seconds; jobs that have waited are given to other partitions "
-                                   "at rounds alone"));
-                 options.between_resets = from_seconds(
-                     reader.number("reset", 1920, 0, 1e6, "seconds that shares last at least"));
+                 read_rounds(reader, options);
                  return std::unique_ptr<Policy>(std::make_unique<GavelPolicy>(options));
                });
 }

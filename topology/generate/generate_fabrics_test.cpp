@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 
 #include "topology/describe.h"
 #include "topology/file/load.h"
 #include "topology/generate/generate.h"
+#include "topology/generate/test_counts.h"
 #include "topology/network_plan.h"
 
 namespace starling {
 namespace {
 
-std::size_t count(const Topology& t, Level level) {
-  return static_cast<std::size_t>(
-      std::count_if(t.subtrees().begin(), t.subtrees().end(),
-                    [level](const Subtree& tree) { return tree.level == level; }));
-}
-std::size_t switches(const Topology& t) { return t.network_nodes().size() - t.server_count(); }
+using testing::count;
+using testing::switches;
 
 // Number of nodes by their number of links, of servers or of switches.
 std::map<std::size_t, std::size_t> degrees(const Topology& t, bool of_servers) {

@@ -3,19 +3,14 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-
+#include "topology/generate/test_counts.h"
 #include "topology/network_plan.h"
 
 namespace starling {
 namespace {
 
-std::size_t count(const Topology& t, Level level) {
-  return static_cast<std::size_t>(
-      std::count_if(t.subtrees().begin(), t.subtrees().end(),
-                    [level](const Subtree& tree) { return tree.level == level; }));
-}
-std::size_t switches(const Topology& t) { return t.network_nodes().size() - t.server_count(); }
+using testing::count;
+using testing::switches;
 
 TEST_CASE("flat: one rack, one switch") {
   const Topology t = generate_flat({.servers = 5, .gpus_per_server = 4}).value();
