@@ -86,7 +86,7 @@ void HomeStep::put_away() {
   }
 }
 
-/// Whether anybody may still offer what is no longer remembered: every other home is asked, and
+/// Whether a home may still offer what is no longer remembered: every other home is asked, and
 /// asked again at the next sweep where it has not answered.
 void HomeStep::ask_offerers() {
   Remembered& past = s.home.remembered;

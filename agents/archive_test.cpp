@@ -195,7 +195,7 @@ TEST_CASE("an offer that is repeated when its job is forgotten starts nothing") 
     t.flock.run_for(2s);
   }
 
-  INFO("while the other home has it open it may offer it; afterwards nobody will");
+  INFO("while the other home has it open it may offer it; afterwards no home will");
   JobState state;
   state.job = JobId{0, 1};
   state.phase = JobPhase::waiting;

@@ -54,7 +54,7 @@ TEST_CASE("a job is of the user behind the key, whatever it says") {
   CHECK(signed_as("", kAnn) == "ann");
   CHECK(signed_as("ann", kOperator) == "olga");
   CHECK(signed_as("", kRoot) == "root");
-  CHECK(signed_as("ann", kRoot) == "ann");  // who is root can become anybody
+  CHECK(signed_as("ann", kRoot) == "ann");  // root can become any user
   CHECK(signed_as("ann", {"root", false}) == "refused");
   CHECK(signed_as("", {"root", false}) == "refused");
   CHECK(signed_as("ann", Asker{}) == "ann?");  // a flock that knows no users: a name, and no more

@@ -45,7 +45,7 @@ class EpochAuthority {
   virtual void renew(const Ownership& mine) = 0;
   /// Lets others acquire it at once. No answer.
   virtual void release(const Ownership& mine) = 0;
-  /// How long from now `mine` cannot become anybody else's, as far as is known here, on a clock that goes on while the
+  /// How long from now `mine` cannot become another owner's, as far as is known here, on a clock that goes on while the
   /// machine sleeps: from then on its owner says nothing more. Not above zero: a lease that has lapsed, or what was not
   /// granted here. Duration::max(): there is no lease.
   [[nodiscard]] virtual Duration holds_for(const Ownership& mine) = 0;

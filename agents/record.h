@@ -44,7 +44,7 @@ enum class AfterDrain : std::uint8_t {
   cancel,
   fail,
   again,   ///< the job has failed, and is tried again after a pause
-  requeue  ///< somebody asked for it: it waits
+  requeue  ///< its user or an operator asked for it: it waits
 };
 struct AttemptPlan {
   AttemptId attempt; AfterDrain after = AfterDrain::wait; Placement restart_at; ExitStatus exit;

@@ -19,7 +19,7 @@ Topology mixed() {
       .value();
 }
 
-Neighbour somebody(Rng& rng, const Topology& topology) {
+Neighbour any_job(Rng& rng, const Topology& topology) {
   const auto models = gavel_models();
   Neighbour out;
   out.job.model = models[rng.below(static_cast<std::uint32_t>(models.size()))].name;
@@ -45,9 +45,9 @@ TEST_CASE(
   Rng rng(1);
   std::uint32_t asked = 0;
   for (int i = 0; i < 20000; ++i) {
-    const Neighbour self = somebody(rng, topology);
+    const Neighbour self = any_job(rng, topology);
     Neighbours beside;
-    for (std::uint32_t n = rng.below(6); n > 0; --n) beside.push_back(somebody(rng, topology));
+    for (std::uint32_t n = rng.below(6); n > 0; --n) beside.push_back(any_job(rng, topology));
     const Speed expected = model->speed(self.job, self.placement, beside);
     const Speed got = memo.speed(self.job, self.placement, beside);
     REQUIRE(got.relative == doctest::Approx(expected.relative).epsilon(1e-9));

@@ -134,7 +134,7 @@ struct Forward {
   AgentId to;
 };  ///< give the job a new home
 /// Ask other partitions for a share: `local` GPUs here, the rest from bids. The core runs the
-/// two-phase flow; the job stays waiting if anybody refuses. `type`: bids are asked for GPUs of
+/// two-phase flow; the job stays waiting if one refuses. `type`: bids are asked for GPUs of
 /// that type alone. `shares`: also for such as it would share with a job that runs there, this
 /// partition as the others; then `local` is empty, and Policy::choose_tenants() has the last word.
 struct Spread {

@@ -32,7 +32,7 @@ TEST_CASE(
   first.acquire(p, Epoch{}, AgentId{0});
   const Ownership old = expect_event<EpochGranted>(first).mine;
 
-  INFO("while it is renewed nobody else gets it, however long that is");
+  INFO("while it is renewed no other agent gets it, however long that is");
   for (int i = 0; i < 5; ++i) {
     first.renew(old);
     second.acquire(p, old.epoch, AgentId{1});
@@ -41,7 +41,7 @@ TEST_CASE(
   }
   CHECK(first.poll().empty());
 
-  INFO("not renewed: told before etcd lets go, and had again where nobody wants it");
+  INFO("not renewed: told before etcd lets go, and had again where no other agent wants it");
   const auto lapse = expect_event<EpochLost>(first);
   CHECK(lapse.mine == old);
   CHECK(lapse.current == old);

@@ -30,7 +30,7 @@ echo "-- a damaged copy is told"
 for file in deployment.json nodes/agent-0/state/journal.db nodes/executor-1/state/journal.db; do
   cp -a busy bad
   printf 'x' | dd of=bad/$file bs=1 seek=1000 conv=notrunc 2>/dev/null
-  "$starling" backup --verify bad 2>err.txt && fail "$file is damaged, and nobody says so"
+  "$starling" backup --verify bad 2>err.txt && fail "$file is damaged, and backup does not say so"
   grep -q "$file" err.txt || fail "what is damaged? $(cat err.txt)"
   rm -rf bad
 done
@@ -44,7 +44,7 @@ wait $up
 grep -q "^old copies: agent-0 agent-1;" restored.txt || fail "it does not say what it is: $(cat restored.txt)"
 "$starling" agent --config flock/nodes/agent-0/config.json 2>err.txt
 [ $? -eq 2 ] || fail "an old copy must end with 2: $(cat err.txt)"
-grep -q "is an old copy: it is the backup of .*, and nobody can say what happened since" err.txt || fail "$(cat err.txt)"
+grep -q "is an old copy: it is the backup of .*, and it is not known what happened since" err.txt || fail "$(cat err.txt)"
 echo "-- restored once more before it has gone on: as old as it was"
 "$starling" restore busy --flock flock >restored.txt || fail "not restored"
 grep -q "^old copies: agent-0 agent-1;" restored.txt || fail "it forgot what it is: $(cat restored.txt)"

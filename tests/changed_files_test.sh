@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# The real program with files of a flock that somebody has changed, another topology, and folders with a user's files:
+# The real program with files of a flock that a user has changed, another topology, and folders with a user's files:
 #   tests/changed_files_test.sh PATH/TO/starling
 # No abort, no crash: one message and exit code 2, or it does not matter. Nothing of a user's is removed.
 set -u
@@ -29,7 +29,7 @@ sane() {
   grep -qE 'terminate called|broken invariant|what\(\)' "$work/out.txt" && fail "$what: $(cat "$work/out.txt")"
 }
 
-echo "-- a folder with somebody's files is not taken"
+echo "-- a folder with a user's files is not taken"
 mkdir -p project/data
 echo mine >project/data/thesis.txt
 refused "a used folder" "$starling" up --flock project --topology four.yaml

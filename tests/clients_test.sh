@@ -44,7 +44,7 @@ job=$("$starling" submit -- sleep 300) || fail "submit"
 "$starling" cancel "$job" >/dev/null || fail "cancel"
 rm -r flock/nodes/client-*/state/incarnation.new
 
-echo "-- who waits keeps nobody from cancel, drain and jobs"
+echo "-- clients that wait keep no other from cancel, drain and jobs"
 for i in $(seq "$waiters"); do "$starling" submit --gpus 2 --wait -- sleep 300 >long$i.out 2>/dev/null & pids+=($!); started+=($!); done
 for i in $(seq "$waiters"); do wait_for 60 . long$i.out; done
 "$starling" drain 0 | grep -q 'is drained' || fail "drain"
@@ -83,7 +83,7 @@ within 4000 "$starling" top >top.txt 2>err.txt && fail "top says that all is wel
 grep -q "^agent-0 " top.txt && grep -q "agent-1 does not answer" err.txt || fail "top: $(cat top.txt err.txt)"
 within 4000 "$starling" top --json 2>/dev/null | tr -d ' \n' | grep -q '"silent":\[1\]' || fail "top --json"
 within 4000 "$starling" explain "$here" | grep -q "runs on GPUs" || fail "explain"
-within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what nobody knows"
+within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what no agent knows"
 grep -q "agent-1 does not answer" err.txt || fail "explain: $(cat err.txt)"
 for i in $(seq 6); do within 3000 "$starling" submit -- true >ok$i.out || fail "submit $i"; done
 echo "-- 20 submits at once while one of two agents is frozen"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# What a daemon does when the disk is full or somebody else has its state:
+# What a daemon does when the disk is full or another process has its state:
 #   tests/daemon_test.sh PATH/TO/starling
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
@@ -38,7 +38,7 @@ for _ in $(seq 100); do flock --nonblock flock/nodes/agent-0/state/in-use true |
 late=$!
 started+=($late)
 wait_for 10 "serving with policy" late.log
-kill -0 $holder 2>/dev/null && fail "it serves while somebody has its state"
+kill -0 $holder 2>/dev/null && fail "it serves while another process has its state"
 kill $late
 wait $late || fail "it must stop cleanly"
 

@@ -29,7 +29,7 @@ wait $load
 [ "$(stat -c %a busy/etcd.copy)" = 600 ] || fail "others may read the copy"
 cp -a busy bad
 printf 'x' | dd of=bad/etcd.copy bs=1 seek=500 conv=notrunc 2>/dev/null
-"$starling" backup --verify bad 2>err.txt && fail "it is damaged, and nobody says so"
+"$starling" backup --verify bad 2>err.txt && fail "it is damaged, and backup does not say so"
 grep -q "etcd.copy" err.txt || fail "what is damaged? $(cat err.txt)"
 sleep 1
 stop
@@ -45,7 +45,7 @@ grep -q "^old copies: agent-0 agent-1;" restored.txt || fail "it does not say wh
 [ ! -e flock/etcd.copy ] || fail "the copy lies in the flock"
 "$starling" agent --config flock/nodes/agent-0/config.json 2>err.txt
 [ $? -eq 2 ] || fail "an old copy must end with 2: $(cat err.txt)"
-grep -q "the state of agent-0 (.*) is an old copy: it is the backup of .*, and nobody can say what happened since" err.txt || fail "$(cat err.txt)"
+grep -q "the state of agent-0 (.*) is an old copy: it is the backup of .*, and it is not known what happened since" err.txt || fail "$(cat err.txt)"
 "$starling" accept-loss --all >accepted.txt || fail "not accepted"
 cat accepted.txt
 "$starling" accept-loss agent-1 2>err.txt && fail "a loss was accepted twice"

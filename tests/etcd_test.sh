@@ -23,11 +23,11 @@ for i in 0 1 2; do
 done
 "$starling" topology generate flat --servers 1 --gpus 4 -o one.yaml 2>/dev/null || fail "no topology"
 
-echo "-- a wrong address, and nobody there"
+echo "-- a wrong address, and no server there"
 "$starling" up --flock none --topology one.yaml --state etcd://127.0.0.1 2>err.txt
 [ $? -eq 2 ] && grep -q 'HOST:PORT' err.txt || fail "a wrong address: $(cat err.txt)"
 "$starling" up --flock none --topology one.yaml --state etcd://127.0.0.1:1 2>err.txt
-[ $? -eq 1 ] && grep -q '127.0.0.1:1: cannot connect' err.txt || fail "nobody there: $(cat err.txt)"
+[ $? -eq 1 ] && grep -q '127.0.0.1:1: cannot connect' err.txt || fail "no server there: $(cat err.txt)"
 [ ! -e none/deployment.json ] || fail "a flock was made for an etcd that is not there"
 
 echo "-- up, and an agent that is killed where it is"

@@ -32,7 +32,7 @@ files "$second" "$many"
 wait_for 10 "partition 1: given back to agent 1" flock/nodes/agent-0/log
 host_of 1 1
 
-echo "-- nobody takes over without, and then somebody does"
+echo "-- no agent takes over without, and then one does"
 files "$second" $(($(ls "/proc/$second/fd" | wc -l) + 3))
 id=$("$starling" submit --id "$(printf '%032x' 2)" --gpus 1 -- sleep 8) || fail "submit"
 kill -9 "$first"

@@ -25,7 +25,7 @@ PATIENCE = int(os.environ.get("STARLING_PATIENCE", "4"))
 
 
 def until(page, what, patience):
-    """Asked from outside: the page's own policy lets nobody evaluate text in it."""
+    """Asked from outside: the page's own policy lets no script evaluate text in it."""
     end = time.monotonic() + patience * PATIENCE
     while not page.evaluate(what):
         if time.monotonic() > end:
@@ -129,7 +129,7 @@ with sync_playwright() as play:
     shot(page, "refused")
     page.close()
 
-    # On a phone in the dark, as somebody who may only look; the token comes behind '#' and does not stay there.
+    # On a phone in the dark, as a viewer, who may only look; the token comes behind '#' and does not stay there.
     phone = watched(browser, viewport={"width": 360, "height": 740}, color_scheme="dark")
     phone.goto(f"{address}/#token={viewer}")
     phone.wait_for_selector("body[data-ready=yes]", timeout=30000 * PATIENCE)

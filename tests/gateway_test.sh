@@ -56,7 +56,7 @@ wait "${makers[@]}"
 [ "$("$starling" gateway token list | grep -c ' many[1-6] ')" = 6 ] || fail "tokens made at once are lost: $("$starling" gateway token list)"
 "$starling" gateway token new eve --role root 2>err.txt && fail "a role that there is not"
 grep -q "viewer, user or operator" err.txt || fail "$(cat err.txt)"
-"$starling" gateway token new '' 2>err.txt && fail "a token of nobody"
+"$starling" gateway token new '' 2>err.txt && fail "a token without a user"
 "$starling" gateway token list >/dev/null || fail "the file of tokens is wrong now"
 "$starling" gateway --listen 0.0.0.0:0 2>err.txt && fail "tokens go in plain over the network"
 grep -q -- "--tls-cert" err.txt || fail "$(cat err.txt)"
@@ -183,7 +183,7 @@ if command -v promtool >/dev/null; then
   query 'starling_gpus' | grep -q '"6"' || fail "Prometheus has no figures: $(tail -3 prometheus.log) $(curl -s "http://127.0.0.1:$prometheus_port/api/v1/targets" | head -c 600)"
   query 'up{job="starling"}' | grep -q '"1"' || fail "Prometheus finds it down"
   [ "$(curl -s "http://127.0.0.1:$prometheus_port/api/v1/rules" | grep -o '"health":"[a-z]*"' | sort -u)" != '"health":"err"' ] || fail "the alerts cannot be evaluated"
-  # Every figure that the dashboard asks for is there, or has no sample because nobody waits or runs.
+  # Every figure that the dashboard asks for is there, or has no sample because no job waits or runs.
   python3 - "$monitoring/starling-dashboard.json" "http://127.0.0.1:$prometheus_port" <<'PY' || fail "the dashboard asks for what there is not"
 import json, re, sys, urllib.parse, urllib.request
 board, at = json.load(open(sys.argv[1])), sys.argv[2]
@@ -218,7 +218,7 @@ echo "-- an agent is silent: what is known is shown, and readiness says so"
 kill -STOP "$(agent_pid 1)"
 started+=("$(agent_pid 1)")
 for _ in $(seq $((40 * patience))); do call 200 GET /v1/agents "$viewer"; [ "$(field '["silent"]')" = '[1]' ] && break; sleep 0.5; done
-[ "$(field '["silent"]')" = '[1]' ] || fail "nobody is silent: $body"
+[ "$(field '["silent"]')" = '[1]' ] || fail "no agent is silent: $body"
 kill -CONT "$(agent_pid 1)"
 kill $gateway
 wait $gateway 2>/dev/null

@@ -31,7 +31,7 @@ for words in "user add root:root-word" "user grant-role root root" "user add sta
 done
 "$starling" topology generate flat --servers 3 --gpus 2 -o three.yaml 2>/dev/null || fail "no topology"
 
-# A program of an earlier version, as far as anybody can tell.
+# A program of an earlier version, as far as can be told.
 cat >older <<END
 #!/bin/sh
 case "\$1 \$2" in

@@ -78,7 +78,7 @@ long=$(job long 2)
 wait_state running "$long"
 
 echo "-- what cannot be done is said, and nothing changes"
-refused 2 "nobody says on which host server 'n' is" --topology grown.yaml
+refused 2 "it is not said on which host server 'n' is" --topology grown.yaml
 sed 's/name: h3/name: h4/' grown-hosts.yaml >four.yaml
 refused 2 "the flock has no host 'h4', only h1, h2, h3" --topology grown.yaml --hosts four.yaml
 hosts moved.yaml "n, a, b, c" "d" "e, f, m"

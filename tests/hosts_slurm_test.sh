@@ -110,7 +110,7 @@ echo "PartitionName=all Nodes=node[1-3] Default=YES MaxTime=INFINITE State=UP" >
 export SLURM_CONF=$work/slurm.conf
 is_idle() { [ "$(timeout 5 sinfo -h -o %T 2>/dev/null | sort -u)" = idle ]; }
 [ -S munge/s ] || within 10 test -S munge/s || fail "munged does not start: $(cat munged.out)"
-# Somebody may take a port between the question and the start: then with others.
+# Another program may take a port between the question and the start: then with others.
 for try in 1 2 3; do
   # shellcheck disable=SC2046
   conf $("$starling" node probe --count 4 | sed 's/.*"ports":\[\([0-9,]*\)\].*/\1/; s/,/ /g')

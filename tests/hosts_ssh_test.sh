@@ -75,7 +75,7 @@ for i in 1 2 3; do grep -q "h$i" found.yaml || fail "h$i: $(cat found.yaml)"; do
 grep -q '^# guessed: all servers are one rack' found.yaml || fail "guesses: $(cat found.yaml)"
 sed "s#$net/id,#$work/other,#" hosts.yaml >bad.yaml
 "$starling" topology discover --hosts bad.yaml -o none.yaml 2>err.txt
-[ $? -eq 1 ] && grep -q 'h3: ssh to .*Permission denied' err.txt && [ ! -e none.yaml ] || fail "a host that lets nobody in: $(cat err.txt)"
+[ $? -eq 1 ] && grep -q 'h3: ssh to .*Permission denied' err.txt && [ ! -e none.yaml ] || fail "a host that refuses the key: $(cat err.txt)"
 [ -z "$(left)" ] || fail "discover leaves processes"
 
 echo "-- up on three hosts"

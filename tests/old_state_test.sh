@@ -187,7 +187,7 @@ refused executor-0 "it is of node [0-9]*, not of node [0-9]*: put each node's st
 rm -rf flock/nodes/executor-0/state
 mv good flock/nodes/executor-0/state
 
-echo "-- what stands in the place of flock.json holds nobody up"
+echo "-- what stands in the place of flock.json holds no command up"
 start_executors
 start_agent
 wait_for 10 serving agent-0.log

@@ -166,7 +166,7 @@ echo "-- kill -9 of the flock between the question and the change: the next one 
 last=$(job last 2)
 wait_state running "$last"
 kill -STOP $up
-# Only servers come, so nothing has to be drained by agents that nobody keeps.
+# Only servers come, so nothing has to be drained by agents that no keeper keeps.
 topology back.yaml "r0: new2 $(widened "$(left "new0 a b")")" "r1: $(widened "$(left "c d new1")")"
 "$starling" configure --topology back.yaml >out.txt 2>&1 &
 command=$!

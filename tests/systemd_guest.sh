@@ -108,7 +108,7 @@ if [ $boots -eq 1 ]; then
     kept_to_half at_first
   fi
 
-  say "jobs that leave what nobody finds but by their cgroup"
+  say "jobs that leave what is found only by their cgroup"
   left=$(job left 'setsid env -i sh -c "sleep 100001 & exec sleep 100002" & exit 0')
   until_true 30 phase "$left" finished || fail "it does not finish"
   pgrep -f 'sleep 10000[12]' && fail "what it left lives on"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Several people in one flock that root has brought up: who a job runs as, who may change what, whom a key lets in, and
-# what each is told. Then a flock of somebody who is not root.
+# what each is told. Then a flock of a user who is not root.
 #   tests/users_test.sh PATH/TO/starling
 set -u
 . "$(dirname "${BASH_SOURCE[0]}")/flock.sh"
@@ -54,7 +54,7 @@ for command in down "down --remove" restart "configure --policy fifo" "configure
   refused $stranger "^starling: ${command%% *}: the flock in $work/flock is of 'root', who brought it up, and only root may do that, not '$stranger'; ask them, or say 'sudo -u root starling ${command%% *} --flock $work/flock'$" timeout 5 "$starling" $command
   [ "$(wc -l <err.txt)" -eq 1 ] || fail "more than one sentence: $(cat err.txt)"
 done
-as $stranger "$starling" configure >/dev/null || fail "anybody may look at what it is"
+as $stranger "$starling" configure >/dev/null || fail "any user may look at what it is"
 kill -0 $up && [ ! -e /tmp/copy-$$ ] || fail "it has happened all the same"
 
 echo "-- two users are let in while the flock runs"
@@ -78,7 +78,7 @@ as $bob "$starling" jobs --user me | grep -q "^$job" && fail "jobs --user me sho
 as $ann "$starling" jobs --user me | grep -q "^$job" || fail "jobs --user me"
 as $bob "$starling" explain "$job" >/dev/null && as $bob "$starling" logs "$job" | diff - said.txt && as $bob "$starling" top >/dev/null || fail "$bob does not see $ann's job"
 
-echo "-- nobody says to be somebody else"
+echo "-- no user says to be another"
 printf 'name: liar\nuser: root\ncommand: [id]\n' >liar.yaml
 refused $ann "is said to be of user 'root', and this is the key of '$ann'; only root submits for others" "$starling" submit liar.yaml
 printf 'name: for-another\nuser: %s\ncommand: [id, -un]\n' $bob >for.yaml

@@ -15,8 +15,8 @@ std::size_t Gossip::distances() const noexcept {
 
 void Gossip::unlink(std::uint32_t at) {
   const Known& known = agents_[at];
-  if (known.newer != kNobody) agents_[known.newer].older = known.older;
-  if (known.older != kNobody) agents_[known.older].newer = known.newer;
+  if (known.newer != kNone) agents_[known.newer].older = known.older;
+  if (known.older != kNone) agents_[known.older].newer = known.newer;
   if (newest_ == at) newest_ = known.older;
 }
 
@@ -25,9 +25,9 @@ void Gossip::learn(AgentId of, AgentId from, bool waits) {
   if (known.learned > 0) unlink(of.value);
   known.learned = ++learned_;
   known.from = from.value;
-  known.newer = kNobody;
+  known.newer = kNone;
   known.older = newest_;
-  if (newest_ != kNobody) agents_[newest_].newer = of.value;
+  if (newest_ != kNone) agents_[newest_].newer = of.value;
   newest_ = of.value;
   if (of.value == me_) return;
   const auto at = std::ranges::lower_bound(waiting_, of);
@@ -43,7 +43,7 @@ void Gossip::add(AgentId peer) {
 const std::vector<AgentId>& Gossip::words_for(AgentId peer) {
   words_.clear();
   Known& known = agents_[peer.value];
-  for (std::uint32_t at = newest_; at != kNobody && words_.size() < kMostWords;
+  for (std::uint32_t at = newest_; at != kNone && words_.size() < kMostWords;
        at = agents_[at].older) {
     if (agents_[at].learned <= known.told) break;
     if (agents_[at].from != peer.value) words_.push_back(AgentId{at});

@@ -35,7 +35,7 @@ class Gossip {
   /// It begins anew and knows nothing.
   void forget(AgentId peer) { agents_[peer.value].told = 0; }
 
-  /// Something was learned since anybody was told.
+  /// Something was learned since an agent was told.
   [[nodiscard]] bool has_news() const noexcept { return learned_ > told_; }
   /// Its own last word was told to no agent.
   [[nodiscard]] bool is_unheard() const noexcept { return agents_[me_].learned > told_; }
@@ -58,12 +58,12 @@ class Gossip {
   [[nodiscard]] const std::vector<AgentId>& words_for(AgentId peer);
 
  private:
-  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
   /// `newer` and `older`: neighbours in the list of words by when they were learned.
   struct Known {
     std::uint64_t learned = 0;  // number of the word; 0: none
     std::uint64_t told = 0;     // words up to that number were told to it
-    std::uint32_t from = kNobody, newer = kNobody, older = kNobody;
+    std::uint32_t from = kNone, newer = kNone, older = kNone;
   };
 
   [[nodiscard]] std::size_t distances() const noexcept;
@@ -96,7 +96,7 @@ class Gossip {
 
   std::uint32_t me_;
   std::vector<Known> agents_;  // by AgentId
-  std::uint32_t newest_ = kNobody;
+  std::uint32_t newest_ = kNone;
   std::uint64_t learned_ = 0;     // words
   std::uint64_t told_ = 0;        // of those, when an agent was told last
   std::uint32_t turn_ = 0;        // of the distances

@@ -37,8 +37,8 @@ TEST_CASE("an agent that cannot be heard is passed over for the next after it") 
   Gossip gossip(kMe, 9);
   const auto listens = [](AgentId a) { return a != AgentId{1} && a != AgentId{4}; };
   CHECK(gossip.next(false, listens) == agents({2, 5, 8}));
-  const auto nobody = [](AgentId) { return false; };
-  CHECK(gossip.next(false, nobody).empty());
+  const auto none = [](AgentId) { return false; };
+  CHECK(gossip.next(false, none).empty());
 }
 
 TEST_CASE("told is what was learned since, the latest first, but not to the agent that said it") {

@@ -207,7 +207,7 @@ void HomeStep::wake_waiting(const JobId& ended) {
   }
 }
 
-/// The job is over: nobody waits for it in vain, and it waits for nobody.
+/// The job is over: no job waits for it in vain, and it waits for none.
 void HomeStep::leave_others(Job& job) {
   for (const After& after : job.spec->terms.after) forget_other(after.job, job.spec->id);
   leave_array(job);

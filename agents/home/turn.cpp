@@ -70,7 +70,7 @@ bool is_yielded_to(const AgentState& s, const Claim& claim) {
          job->second.round()->claimed.size() > 1;
 }
 
-/// Null: it does not stop for anybody of another partition.
+/// Null: it does not stop for a job of another partition.
 const Job* may_yield(const AgentState& s, AttemptId attempt) {
   const auto known = s.home.jobs.find(attempt.job);
   if (known == s.home.jobs.end()) return nullptr;

@@ -32,7 +32,7 @@ struct Watch {
 
 /// How far an agent may trust its own ears (Lifeguard): the later its cycles come, and the more of
 /// those it watches seem silent at once, the likelier it is itself at fault and the longer it waits
-/// before it suspects anybody.
+/// before it suspects one.
 class LocalHealth {
  public:
   static constexpr int kMost = 8;

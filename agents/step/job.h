@@ -125,7 +125,7 @@ struct Job {
   /// are not followed any more.
   bool as_asked = false;
   // Beside GPUs it waits for these (agents/home/standing.cpp).
-  bool held = false;                    ///< until somebody releases it
+  bool held = false;                    ///< until a user releases it
   std::uint64_t met = 0;                ///< bit i: JobTerms::after[i] has come true
   std::uint32_t failures = 0;           ///< of its attempts, each followed by another
   ExitStatus failure;                   ///< the last of these

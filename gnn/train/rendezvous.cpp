@@ -99,7 +99,7 @@ Result<std::unique_ptr<ProcessGroup>> rendezvous(const Rendezvous& at) {
     return std::unique_ptr<ProcessGroup>(std::make_unique<StoreProcessGroup>(at));
   } catch (const std::exception& error) {
     return Error{Errc::io, "train: process " + std::to_string(at.rank) + " of " +
-                               std::to_string(at.size) + " found nobody at " + at.host + ":" +
+                               std::to_string(at.size) + " found no process at " + at.host + ":" +
                                std::to_string(at.port) + ": " + error.what()};
   }
 }

@@ -182,7 +182,7 @@ class LearnedSpeed final : public SpeedModel {
     for (const GpuId gpu : placement) {
       if (gpu.value >= topology_.gpu_count()) return "placement: no such GPU";
       if (kinds_[topology_.type_of(gpu).value] == GpuKind::other)
-        return "gpu: of a type that nobody measured";
+        return "gpu: of a type that was not measured";
     }
     return nullptr;
   }

@@ -37,7 +37,7 @@ class Question {
     const std::string gpu = text(json_, "", "gpu", "V100");
     kind_ = gpu_kind(gpu);
     if (kind_ == GpuKind::other)
-      note("gpu: '" + gpu + "' is none that anybody measured; give e.g. K80, P100 or V100");
+      note("gpu: '" + gpu + "' is none that was measured; give e.g. K80, P100 or V100");
     const Job own = job(json_["job"], "job.");
     double log_speed = 0, variance = 0, feasible = 1;
     Json by = Json::array();

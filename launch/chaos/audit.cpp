@@ -98,8 +98,9 @@ void Audit::ended(double now, Job& job, JobPhase phase) {
     violate(now, "ended", name + " finished, though its command fails");
   if ((phase == JobPhase::failed && !job.fails) ||
       (phase == JobPhase::cancelled && !job.may_be_cancelled))
-    violate(now, "ended",
-            name + " " + name_of(phase) + ", though its command ends well and nobody cancelled it");
+    violate(
+        now, "ended",
+        name + " " + name_of(phase) + ", though its command ends well and it was not cancelled");
 }
 
 void Audit::told(double now, NodeId from, const Message& message) {
@@ -154,7 +155,7 @@ void Audit::read(const std::string& line) {
   const auto parsed = parse_job_id(id);
   Job* job = parsed ? find(parsed.value()) : nullptr;
   if (job == nullptr) {
-    violate(at, "work", "a process of job " + id + " ran, which nobody has submitted: " + line);
+    violate(at, "work", "a process of job " + id + " ran, which was never submitted: " + line);
     return;
   }
   if (what == "taken" || what == "twice") {
@@ -221,7 +222,7 @@ void Audit::settle(double now, const std::vector<JobState>& known) {
     const std::string name = "job " + to_string(job.id);
     if (job.accepted < 0 && job.started < 0) continue;  // nothing was promised
     if (!listed.contains(job.id))
-      violate(now, "forgot", name + " was accepted; nobody knows it now");
+      violate(now, "forgot", name + " was accepted; no agent knows it now");
     if (job.end == JobPhase::unknown)
       violate(now, "lost",
               name + " was accepted at " + at_text(job.accepted - began_) +

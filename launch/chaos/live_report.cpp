@@ -143,7 +143,7 @@ std::string report_text(const LiveReport& r) {
                      r.scenario.flock.state + "; faults for " + human_seconds(r.faults_s) +
                      ", all over " + human_seconds(r.recovered_s) + " after healing\n\n";
   std::vector<std::vector<std::string>> rows{
-      {"fault", "happened", "did not: nobody to hit, or left out"}};
+      {"fault", "happened", "did not: nothing to hit, or left out"}};
   for (const auto& [name, kind] : by_kind(r))
     rows.push_back({name, with_commas(kind.happened), with_commas(kind.skipped)});
   text += table_text(rows) + "\n";

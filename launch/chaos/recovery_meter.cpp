@@ -38,7 +38,7 @@ void RecoveryMeter::told(const AgentStatus& status, std::uint32_t host, double n
     Case& c = open_[i];
     if (c.agent != status.agent.value || now < c.since + kOnTheWay) continue;
     if (c.kind == FaultKind::stop && status.fence.epoch.value == c.epoch) {
-      // It was woken before anybody took over.
+      // It was woken before another agent took over.
       open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
       return;
     }

@@ -28,7 +28,7 @@ class Session;
 ///
 /// Calls print nothing and block until they have their answer, at most for their `patience`. Where
 /// only some of the agents answer in time the others are named as `silent`, and what they know is
-/// missing; an answer without anybody's is `not_ready`. Other errors of all calls: `not_found` and
+/// missing; without any answer it is `not_ready`. Other errors of all calls: `not_found` and
 /// `invalid` for the directory, `busy` where thousands of programs use the same client's key.
 ///
 /// One thread at a time; any number of threads and processes may have one each. What this key may
@@ -109,7 +109,7 @@ class FlockClient {
       std::vector<JobState> jobs, JobChange change, Duration patience = std::chrono::seconds(20));
   /// The jobs that a user's text means: that of an id or of the beginning of one job's, task 7 of
   /// an array as ID_7, all tasks of an array by its id or the beginning of it, a job's number (job_number.h)
-  /// where `numbers`. `not_found`: nobody who answers knows it; `invalid`: it is no id, or the
+  /// where `numbers`. `not_found`: no agent that answers knows it; `invalid`: it is no id, or the
   /// beginning of several.
   [[nodiscard]] Result<std::vector<JobState>> jobs_named(
       const std::string& text, bool numbers = false, Duration patience = std::chrono::seconds(20));

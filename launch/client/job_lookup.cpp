@@ -9,7 +9,7 @@
 namespace starling {
 namespace {
 
-// For the first answer of anybody: on a crowded machine a connection alone may take seconds.
+// For the first answer of any agent: on a crowded machine a connection alone may take seconds.
 constexpr Duration kFirst = std::chrono::seconds(10);
 // For the others' after that.
 constexpr Duration kPatience = std::chrono::seconds(3);

@@ -25,7 +25,7 @@ expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
 expect 0 "finished" jobs
 "$starling" submit -- true >/dev/full 2>err.txt
-[ $? -eq 1 ] || fail "submit: an id that nobody got is no success"
+[ $? -eq 1 ] || fail "submit: an id that no job got is no success"
 lost=$(sed -n "s/.*does not take the job's id: //p" err.txt)
 expect 0 "$lost" jobs "${lost:-none}"
 job=$("$starling" submit --gpus 4 -- sleep 600) || fail "submit"
@@ -45,7 +45,7 @@ kill -TERM $up
 wait $up
 [ $? -eq 0 ] || fail "up must stop cleanly: $(cat up.err)"
 expect 1 "no agent answers" top
-grep -q "GPUs" out.txt && fail "top: a table of nobody: $(cat out.txt)"
+grep -q "GPUs" out.txt && fail "top: a table without agents: $(cat out.txt)"
 gone || fail "up left processes behind"
 rm up.txt  # of the earlier one
 "$starling" up >up.txt 2>up.err &

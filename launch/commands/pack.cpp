@@ -208,7 +208,7 @@ void add_pack(const Command& root) {
                  "are asked for",
                  0.0);
   command.flag("--departures", o->departures,
-               "pods come and leave at the file's times; default: nobody leaves");
+               "pods come and leave at the file's times; default: none leaves");
   command.option("--seed", o->seed, "S", "of the order and of ties (default 1)", std::uint64_t{0},
                  ~std::uint64_t{0});
   command.option("-o,--out", o->out, "FILE.csv", "a row an event; compressed if it ends in .gz");

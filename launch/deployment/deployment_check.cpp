@@ -103,7 +103,7 @@ Result<std::vector<Partition>> partitions_of(const Deployment& flock, const Topo
                  topology.server(ServerId{part.servers.last - 1}).gpus.last};
   }
   if (next != topology.server_count())
-    return {Errc::invalid, "nobody has server " + std::to_string(next)};
+    return {Errc::invalid, "no executor has server " + std::to_string(next)};
   return parts;
 }
 
@@ -137,7 +137,7 @@ Status fits_topology(const Deployment& flock, const Topology& topology) {
     }
     if (next != part.servers.last) {
       return {Errc::invalid,
-              "nobody serves server " + std::to_string(next) + ", and " + here + cure};
+              "no executor serves server " + std::to_string(next) + ", and " + here + cure};
     }
   }
   return done();

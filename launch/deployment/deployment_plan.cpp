@@ -24,12 +24,12 @@ namespace starling {
 namespace {
 
 /// While it lives, what is made is not for others to write to, whatever umask its maker has.
-class NobodyElseWrites {
+class NotWritableByOthers {
  public:
-  NobodyElseWrites() : before_(::umask(022)) { ::umask(before_ | 022); }
-  ~NobodyElseWrites() { ::umask(before_); }
-  NobodyElseWrites(const NobodyElseWrites&) = delete;
-  NobodyElseWrites& operator=(const NobodyElseWrites&) = delete;
+  NotWritableByOthers() : before_(::umask(022)) { ::umask(before_ | 022); }
+  ~NotWritableByOthers() { ::umask(before_); }
+  NotWritableByOthers(const NotWritableByOthers&) = delete;
+  NotWritableByOthers& operator=(const NotWritableByOthers&) = delete;
 
  private:
   mode_t before_;
@@ -237,7 +237,7 @@ Result<Deployment> create(const DeploymentPlan& plan, const Topology& topology,
   if (!taken) return taken.error();
   Addresses& addresses = taken.value();
 
-  const NobodyElseWrites closed;
+  const NotWritableByOthers closed;
   if (auto s = make_folder(plan.dir); !s.ok()) return s.error();
   auto access = keep_etcd_files(plan.etcd, plan.dir);
   if (!access) return access.error();

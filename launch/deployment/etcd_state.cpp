@@ -19,7 +19,7 @@ namespace {
 /// A killed agent's lease has ended by then.
 constexpr std::chrono::seconds kLeaseEnds{10};
 
-/// Who has the name: a word that nobody else has, and for people whose it is.
+/// The holder of the name: a word that no other has, and for people whose it is.
 std::string founded_key(const EtcdAddress& flock) { return etcd_root(flock) + "founded"; }
 
 std::string by_whom(const std::string& founded) {
@@ -42,7 +42,7 @@ Status await_unserved(EtcdClient& client, const EtcdAddress& flock, PartitionId 
   }
 }
 
-/// It is nobody's at present, and has as many partitions.
+/// It is held by no flock at present, and has as many partitions.
 Status can_adopt(EtcdClient& client, const EtcdAddress& flock, std::uint32_t partitions) {
   const auto until = std::chrono::steady_clock::now() + kLeaseEnds;
   for (std::uint32_t p = 0; p < partitions; ++p) {

@@ -81,7 +81,7 @@ std::string old_copy_text(const DeployedNode& me, const std::filesystem::path& f
   std::string known =
       " (life " + std::to_string(life.value) + ", " + records(written) + ") is an old copy: ";
   if (told.restored) {
-    known += "it is " + told.by + ", and nobody can say what happened since";
+    known += "it is " + told.by + ", and it is not known what happened since";
   } else {
     known += told.by + " knows its life " + std::to_string(told.life.value);
     if (told.written > 0) known += ", with " + records(told.written);

@@ -111,7 +111,7 @@ TEST_CASE_FIXTURE(
 TEST_CASE_FIXTURE(Fixture, "of a restored backup it is not known what happened since") {
   live();
   REQUIRE(write_told(dir, {Incarnation{1}, 0, "the backup of Monday", true}).ok());
-  CHECK(opening().find("is an old copy: it is the backup of Monday, and nobody can say what "
+  CHECK(opening().find("is an old copy: it is the backup of Monday, and it is not known what "
                        "happened since; ") != std::string::npos);
   REQUIRE(forget_told(dir).ok());
   CHECK(opening().empty());

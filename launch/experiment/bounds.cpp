@@ -17,7 +17,7 @@ std::string refuses_bound(const Experiment& experiment) {
       experiment.links == NetworkKind::even)
     return {};
   return "bound: yes needs physics: full, with or without goodput; under stragglers, flows, and "
-         "physics of other kinds nobody knows how fast a job can be at most";
+         "physics of other kinds it is not known how fast a job can be at most";
 }
 
 Result<double> pair_bound(const Experiment& experiment, const Inputs& inputs,

@@ -265,7 +265,7 @@ void read_tables(Diagnostics& diagnostics, const YamlMap& map, Experiment& exper
   if (!experiment.bound && bound != "no" && bound != "false")
     diagnostics.add(map.place("bound"), "bound is '" + bound.substr(0, 60) +
                                             "'; write yes (tables say below which mean JCT "
-                                            "nobody can come) or no");
+                                            "no policy can come) or no");
   const std::string refused = experiment.bound ? refuses_bound(experiment) : std::string();
   if (!refused.empty()) diagnostics.add(map.place("bound"), refused);
 }

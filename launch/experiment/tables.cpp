@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kByPartition =
     "orders the jobs of each partition by themselves: a job that blocks one queue does not block "
-    "the others, and the order of all jobs is kept by nobody. Not the same policy as with one "
+    "the others, and no queue keeps the order of all jobs. Not the same policy as with one "
     "agent, so no rank against it.";
 
 constexpr const char* kUnlike =

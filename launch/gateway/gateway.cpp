@@ -25,7 +25,7 @@ std::string stamp_of(const std::filesystem::path& file) {
 }
 
 HttpAnswer refused_role(const Caller& caller, CallerRole wanted) {
-  if (caller.role == CallerRole::nobody)
+  if (caller.role == CallerRole::anonymous)
     return http_error(401, "unauthorized", "a token is needed: Authorization: Bearer ...");
   return http_error(403, "forbidden",
                     "this needs the role " + std::string(name_of(wanted)) + ", and '" +
@@ -54,7 +54,7 @@ Status GatewayDoor::look() {
 
 std::optional<Caller> GatewayDoor::caller(const HttpRequest& request, Date now) const {
   if (request.bearer) return book_.caller(*request.bearer, now);
-  if (!request.uid) return Caller{"", CallerRole::nobody, request.address};
+  if (!request.uid) return Caller{"", CallerRole::anonymous, request.address};
   const std::string user = login_name_of(*request.uid);
   const bool ours = *request.uid == 0 || *request.uid == ::geteuid();
   return Caller{user, ours ? CallerRole::operator_ : CallerRole::user,
@@ -121,7 +121,7 @@ void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
     return refuse(http_error(400, "invalid", "the path or its query is not well formed"));
   const auto caller = door_.caller(request, std::chrono::system_clock::now());
   // A caller without a token that holds is counted by address, so that none can try many.
-  const bool stranger = !caller || caller->role == CallerRole::nobody;
+  const bool stranger = !caller || caller->role == CallerRole::anonymous;
   if (auto wait =
           stranger ? too_often(strangers_, request.address) : too_often(known_, caller->key))
     return refuse(*std::move(wait));
@@ -129,7 +129,7 @@ void Gateway::handle(const HttpRequest& request, const HttpReply& reply) {
   if (auto* wrong = std::get_if<HttpAnswer>(&found)) return refuse(std::move(*wrong));
   const FoundRoute& place = std::get<FoundRoute>(found);
   route = place.route->id;
-  if (!caller && place.route->role != CallerRole::nobody)
+  if (!caller && place.route->role != CallerRole::anonymous)
     return refuse(http_error(401, "unauthorized", "the token does not hold, or not any more"));
   const Caller known = caller.value_or(Caller{});
   if (!known.may(place.route->role)) return refuse(refused_role(known, place.route->role));
@@ -162,8 +162,7 @@ Status run_gateway(const GatewayOptions& options,
   }
   if (!options.places.socket.empty()) said("unix:" + options.places.socket);
   server.run([&] {
-    if (const Status s = door.look(); !s.ok())
-      log_error("nobody's token holds: " + s.error().message);
+    if (const Status s = door.look(); !s.ok()) log_error("no token holds: " + s.error().message);
     made.end_streams(std::chrono::system_clock::now());
     flock.counts().connections = server.connections();
     flock.counts().refused_connections = server.refused();

@@ -125,7 +125,7 @@ TEST_CASE("the description has every route, and every schema that it names") {
     const Json& said = api["paths"][route.path][method];
     CHECK(said["responses"].contains("200"));
     CHECK(said.contains("requestBody") == !route.body.empty());
-    CHECK(said.contains("security") == (route.role != CallerRole::nobody));
+    CHECK(said.contains("security") == (route.role != CallerRole::anonymous));
     CHECK(ids.insert(route.id).second);
     CHECK((route.handler != nullptr));
   }

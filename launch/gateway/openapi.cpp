@@ -51,7 +51,7 @@ Json operation(const GatewayRoute& route) {
     json["requestBody"] = {{"required", true},
                            {"content", content_of("application/json", reference(route.body))}};
   }
-  if (route.role != CallerRole::nobody) json["security"] = {{{"token", Json::array()}}};
+  if (route.role != CallerRole::anonymous) json["security"] = {{{"token", Json::array()}}};
   return json;
 }
 
@@ -62,7 +62,7 @@ std::map<unsigned, std::string> answers_of(const GatewayRoute& route) {
       {200, "done"},
       {400, "a parameter or the body is wrong, and how"},
       {429, "too many requests; Retry-After says how long to wait"}};
-  if (route.role != CallerRole::nobody) {
+  if (route.role != CallerRole::anonymous) {
     answers[401] = "no token, or one that does not hold any more";
     answers[503] = "the flock does not answer, or the gateway has too much to do; ask again";
   }

@@ -73,10 +73,10 @@ const char* name_of(CallerRole role) noexcept {
       return "user";
     case CallerRole::operator_:
       return "operator";
-    case CallerRole::nobody:
+    case CallerRole::anonymous:
       break;
   }
-  return "nobody";
+  return "anonymous";
 }
 
 std::optional<CallerRole> caller_role(std::string_view name) {
@@ -134,7 +134,7 @@ Status TokenBook::change(const std::filesystem::path& file,
     lock = LockFile::acquire(name);
   }
   if (!lock && lock.error().code == Errc::conflict)
-    return {Errc::busy, file.string() + ": somebody else has been changing it for ten seconds"};
+    return {Errc::busy, file.string() + ": another command has been changing it for ten seconds"};
   if (!lock) return lock.error();
   // A user that can open it can keep all others from revoking a token.
   std::error_code ignored;

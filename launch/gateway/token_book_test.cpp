@@ -145,7 +145,7 @@ TEST_CASE(
 
   HttpRequest nobody;
   nobody.address = "10.0.0.1";
-  CHECK(door.caller(nobody, some_day())->role == CallerRole::nobody);
+  CHECK(door.caller(nobody, some_day())->role == CallerRole::anonymous);
   HttpRequest local;
   local.uid = 0;
   CHECK(door.caller(local, some_day())->role == CallerRole::operator_);

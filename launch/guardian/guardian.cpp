@@ -147,10 +147,10 @@ class Guardian {
     hear();
     output_.take();
     read_report();
-    anybody_ = descendants_.collect([this](pid_t pid, int status) { ended(pid, status); });
+    descendants_left_ = descendants_.collect([this](pid_t pid, int status) { ended(pid, status); });
     const std::int64_t now = boot_ns();
     if (now >= until_ && !stopping_) {
-      lose("stopped: nobody has said for too long that it is wanted");
+      lose("stopped: its executor has not said for too long that it is wanted");
       // One that has slept through the grace, as with its machine, gives none.
       stop(later_ns(until_, plan_.grace_ns));
     }
@@ -160,7 +160,7 @@ class Guardian {
     // keeps it whole.
     forced_ = now >= force_ || (all_ended && !stopping_);
     if (forced_) kill_all();
-    if (!all_ended || anybody_ || cgroup_.populated()) return false;
+    if (!all_ended || descendants_left_ || cgroup_.populated()) return false;
     contexts_wait_ = !contexts_.gone(now);
     return !contexts_wait_;
   }
@@ -192,7 +192,7 @@ class Guardian {
     signalfd_siginfo signal{};
     while (::read(signals_, &signal, sizeof signal) == sizeof signal) {
       if (signal.ssi_signo == SIGCHLD || signal.ssi_signo == SIGHUP) continue;
-      lose("stopped: somebody has ended its guardian");
+      lose("stopped: a signal has ended its guardian");
       stop(later_ns(boot_ns(), plan_.grace_ns));
     }
     ControlWord word;
@@ -300,7 +300,7 @@ class Guardian {
   std::vector<Worker> workers_;
   std::int64_t until_, force_ = kNoDeadline;
   int signals_ = -1, control_ = -1, life_ = -1, report_[2] = {-1, -1};
-  bool stopping_ = false, failed_ = false, forced_ = false, anybody_ = false,
+  bool stopping_ = false, failed_ = false, forced_ = false, descendants_left_ = false,
        contexts_wait_ = false;
   int rounds_ = 0;  // of killing
 };

@@ -302,8 +302,8 @@ TEST_CASE("a GPU has as many locks as parts may share it, and they go with their
 }
 
 TEST_CASE("a GPU is free once the driver holds nothing of dead processes (A5)") {
-  GpuContexts nobody_knows({0}, "no-such-library.so");
-  CHECK(nobody_knows.gone(0));
+  GpuContexts unknown_driver({0}, "no-such-library.so");
+  CHECK(unknown_driver.gone(0));
   ::setenv("FAKE_NVML_GPU", "2", 1);
   ::setenv("FAKE_NVML_PID", std::to_string(::getpid()).c_str(), 1);
   GpuContexts mine({0, 2}, FAKE_NVML), others({0, 1}, FAKE_NVML);

@@ -136,7 +136,7 @@ TEST_CASE("the kernel kills a part as a whole and says when no process is left")
           if (!soon([&] { return part.populated(); })) return "it is not populated";
           ::usleep(50'000);
           part.kill();
-          if (!soon([&] { return !part.populated(); })) return "somebody is left";
+          if (!soon([&] { return !part.populated(); })) return "a process is left";
           int status = 0;
           ::waitpid(child, &status, 0);
           if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL) return "it was not killed";
@@ -148,7 +148,7 @@ TEST_CASE("the kernel kills a part as a whole and says when no process is left")
 TEST_CASE("the kernel holds a part to its memory, also when controllers come back") {
   CHECK(in_a_cgroup([](const fs::path& own) -> std::string {
           if (content(own / "cgroup.controllers").find("memory") == std::string::npos) {
-            std::fprintf(stderr, "skipped: no controllers here, cgroup v1 has them or nobody\n");
+            std::fprintf(stderr, "skipped: no controllers here, cgroup v1 has them, or none has\n");
             return {};
           }
           const fs::path folder = own / "part";
@@ -157,7 +157,7 @@ TEST_CASE("the kernel holds a part to its memory, also when controllers come bac
           PartCgroup without;
           if (!without.make(folder)) return "no cgroup without controllers";
           const pid_t paused = start_in(without, [] { ::pause(); });
-          if (!soon([&] { return without.populated(); })) return "nobody can get into it";
+          if (!soon([&] { return without.populated(); })) return "no process can get into it";
           without.kill();
           ::waitpid(paused, nullptr, 0);
           without.remove();

@@ -12,7 +12,7 @@ struct PartLimits {
   double memory_gib = 0;
 };
 
-/// A cgroup (v2) for the processes of one part, where one can be had. It says whether anybody is
+/// A cgroup (v2) for the processes of one part, where one can be had. It says whether a process is
 /// left, kills all at once, also what forks faster than it can be followed, and keeps them to what
 /// they asked for of CPUs and memory. All descriptors
 /// that it needs are open from the beginning.

@@ -47,7 +47,7 @@ Result<std::vector<std::string>> coming_hosts(const HostFlock& hosts, const Depl
     const std::string& name = after.server(ServerId{s}).name;
     const auto found = host_of.find(name);
     if (found == host_of.end()) {
-      return {Errc::invalid, "nobody says on which host server '" + name +
+      return {Errc::invalid, "it is not said on which host server '" + name +
                                  "' is; give --hosts HOSTS.yaml, where every server has a host (" +
                                  names_of(hosts) + ")"};
     }

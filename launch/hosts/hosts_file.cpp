@@ -18,7 +18,7 @@ namespace starling {
 namespace {
 
 constexpr std::size_t kFileBytes = std::size_t{4} << 20U;
-constexpr std::uint32_t kNobody = 0xffff'ffffU;
+constexpr std::uint32_t kNone = 0xffff'ffffU;
 
 /// Does `text` match `pattern`, in which * stands for any characters?
 bool matches(std::string_view pattern, std::string_view text) {
@@ -47,7 +47,7 @@ class Reader {
         topology_(topology),
         flock_name_(std::move(flock_name)),
         any_servers_(any_servers) {
-    set_.server_host.assign(topology.server_count(), kNobody);
+    set_.server_host.assign(topology.server_count(), kNone);
     for (std::uint32_t s = 0; s < topology.server_count(); ++s)
       numbers_.emplace(topology.server(ServerId{s}).name, s);
   }
@@ -66,7 +66,7 @@ class Reader {
     if (!named_servers_) {
       set_.server_host = spread_servers(topology_.server_count(), set_.hosts.size());
     } else {
-      const auto unhosted = std::find(set_.server_host.begin(), set_.server_host.end(), kNobody);
+      const auto unhosted = std::find(set_.server_host.begin(), set_.server_host.end(), kNone);
       if (unhosted != set_.server_host.end()) {
         const auto s = static_cast<std::uint32_t>(unhosted - set_.server_host.begin());
         diagnostics_.add(map.place("hosts"),
@@ -144,7 +144,7 @@ class Reader {
     const SourcePlace at = place_of(node);
     const auto take = [&](std::uint32_t server) {
       std::uint32_t& holder = set_.server_host[server];
-      if (holder != kNobody && holder != host) {
+      if (holder != kNone && holder != host) {
         diagnostics_.add(at, "server '" + topology_.server(ServerId{server}).name +
                                  "' lives on host '" + set_.hosts.at(holder).name + "' already");
       }
@@ -267,9 +267,9 @@ Result<std::vector<std::uint32_t>> place_agents(const HostSet& set, const Topolo
   std::vector<std::uint32_t> host_of;
   for (const Partition& part : parts.value()) {
     const auto gpus = gpus_by_host(set, topology, part);
-    std::uint32_t best = kNobody;
+    std::uint32_t best = kNone;
     for (std::uint32_t h = 0; h < room.size(); ++h) {
-      if (room[h] > 0 && (best == kNobody || gpus[h] > gpus[best])) best = h;
+      if (room[h] > 0 && (best == kNone || gpus[h] > gpus[best])) best = h;
     }
     --room[best];
     host_of.push_back(best);

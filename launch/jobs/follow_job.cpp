@@ -132,7 +132,7 @@ int follow_job(FlockClient& flock, JobId job, const FollowOptions& options) {
     const bool over = state && terminal(state.value().phase);
     if (cancelled && !over && !stop_requested() &&
         (!state || Session::now() > later(*cancelled, kCancelPatience)))
-      return work_failed("nobody has confirmed that " + id + " is cancelled" +
+      return work_failed("no agent has confirmed that " + id + " is cancelled" +
                          (state ? "" : ": " + state.error().message) +
                          "; it may go on: 'starling cancel " + id + "' later");
     if (!state) continue;

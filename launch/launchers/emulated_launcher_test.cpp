@@ -20,7 +20,7 @@ class HandClock final : public Clock {
   Instant now_;
 };
 
-/// Half speed beside anybody; three seconds to start.
+/// Half speed beside any job; three seconds to start.
 class TestPhysics final : public Physics {
  public:
   [[nodiscard]] double rate(const JobProfile&, const Placement&,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an executor and a guardian may do to one another when either is stopped or killed. Each test
-// states a way in which a job could run twice, or without anybody who looks after it.
+// states a way in which a job could run twice, or without a guardian.
 #include <fcntl.h>
 #include <sys/file.h>
 

@@ -206,8 +206,8 @@ std::optional<PartResult> ProcessLauncher::over(Part& part, Instant now) {
     case GuardedPart::State::unguarded:
       break;
   }
-  const bool someone = orphans();
-  if (!part.guarded.clear() || someone) return std::nullopt;
+  const bool orphaned = orphans();
+  if (!part.guarded.clear() || orphaned) return std::nullopt;
   PartResult result;
   result.lost = true;
   result.unfit = part.guarded.nothing_started();

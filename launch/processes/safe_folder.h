@@ -8,7 +8,7 @@
 
 namespace starling {
 
-/// A POSIX shell's functions that say whether anybody but its owner can put something else in a
+/// A POSIX shell's functions that say whether any user but its owner can put something else in a
 /// folder's place, or into it.
 ///
 /// `walk PATH` follows an absolute path and every link in it. Each folder and link on the way must

@@ -85,7 +85,7 @@ Status HeldPartitions::still_held() {
     if (!now) return now.error();
     for (std::size_t i = 0; i < some.size(); ++i) {
       if (now.value().partitions[i].current == held_[first + i].partition.mine) continue;
-      return {Errc::conflict, "somebody else has taken partition " + std::to_string(some[i].value) +
+      return {Errc::conflict, "another agent has taken partition " + std::to_string(some[i].value) +
                                   " meanwhile; run this again"};
     }
   }

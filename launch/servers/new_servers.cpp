@@ -11,7 +11,7 @@
 namespace starling {
 namespace {
 
-constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
 /// Shared subtrees: 2 the rack, 1 the pod, 0 none below the data centre.
 int nearness(const Topology& topology, std::uint32_t a, std::uint32_t b) {
@@ -28,10 +28,10 @@ class Seating {
       : flock_(flock),
         after_(after),
         hosts_(std::move(hosts)),
-        executor_(after.server_count(), kNobody),
-        partition_(after.server_count(), kNobody),
+        executor_(after.server_count(), kNone),
+        partition_(after.server_count(), kNone),
         gpus_(flock.agents(), 0) {
-    std::vector<std::uint32_t> was(before.server_count(), kNobody);
+    std::vector<std::uint32_t> was(before.server_count(), kNone);
     for (std::uint32_t n = 0; n < flock.nodes.size(); ++n) {
       const DeployedNode& node = flock.nodes[n];
       if (node.role != Role::executor) continue;
@@ -48,14 +48,14 @@ class Seating {
   Status seat() {
     for (std::uint32_t s = 0; s < executor_.size(); ++s) {
       const std::uint32_t node = executor_[s];
-      if (node == kNobody || flock_.nodes[node].host == hosts_[s]) continue;
+      if (node == kNone || flock_.nodes[node].host == hosts_[s]) continue;
       return {Errc::invalid, "server '" + after_.server(ServerId{s}).name + "' lives on " +
                                  flock_.nodes[node].host + ", and cannot go to " + hosts_[s] +
                                  "; take it away, and then let it come with another name"};
     }
     for (std::uint32_t first = 0; first < executor_.size();) {
       std::uint32_t last = first;
-      while (last < executor_.size() && executor_[last] == kNobody) ++last;
+      while (last < executor_.size() && executor_[last] == kNone) ++last;
       if (last > first) {
         if (Status s = seat_run(first, last); !s.ok()) return s;
       }
@@ -72,8 +72,8 @@ class Seating {
   /// New servers that stand together.
   Status seat_run(std::uint32_t first, std::uint32_t last) {
     const bool left = first > 0, right = last < executor_.size();
-    const std::uint32_t before = left ? executor_[first - 1] : kNobody;
-    if (left && right && before != kNobody && before == executor_[last]) {
+    const std::uint32_t before = left ? executor_[first - 1] : kNone;
+    if (left && right && before != kNone && before == executor_[last]) {
       for (std::uint32_t s = first; s < last; ++s) {
         if (hosts_[s] == flock_.nodes[before].host) continue;
         return {Errc::invalid, "server '" + after_.server(ServerId{s}).name +
@@ -179,10 +179,10 @@ Result<NewServers> plan_servers(const Deployment& flock, const Topology& before,
     std::uint32_t last = first;
     while (last < after.server_count() && seating.executor(last) == node &&
            seating.partition(last) == partition &&
-           (node != kNobody ||
+           (node != kNone ||
             (last - first < servers_per_executor && seating.host(last) == seating.host(first))))
       ++last;
-    if (node == kNobody) {
+    if (node == kNone) {
       executors.push_back(new_executor(next++, partition, {first, last}, seating.host(first)));
       made.new_executors.push_back(executors.back().name);
     } else {

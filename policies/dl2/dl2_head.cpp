@@ -69,8 +69,8 @@ void Dl2Head::expand(std::span<const float> state) {
     rows_.push_back({states_, i});
   }
   inputs_.insert(inputs_.end(), width, 0.0F);
-  const float nobody[kMore] = {1, 0, 0, 0, count, share, left};
-  inputs_.insert(inputs_.end(), std::begin(nobody), std::end(nobody));
+  const float no_job[kMore] = {1, 0, 0, 0, count, share, left};
+  inputs_.insert(inputs_.end(), std::begin(no_job), std::end(no_job));
   rows_.push_back({states_, shape_.window});
   ++states_;
 }

@@ -15,7 +15,7 @@ namespace starling {
 
 /// How sure a net was of what it chose.
 struct Dl2Choice {
-  std::optional<Dl2Action> action;  ///< nothing: no more for anybody
+  std::optional<Dl2Action> action;  ///< nothing: no more for any job
   double probability = 1;  ///< with which it was drawn; of the likeliest that at temperature 1
 };
 

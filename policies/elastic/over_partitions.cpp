@@ -212,9 +212,8 @@ void OverPartitions::forget(Instant now) {
 
 void OverPartitions::note_called(const View& view, const JobView& job) {
   const char* where = calls_here(view, job) ? "here" : "in a partition that it has GPUs of";
-  notes_[job.spec->id] = {
-      later(view.now, kRest * round_),
-      std::string("called home from other partitions: somebody waits ") + where};
+  notes_[job.spec->id] = {later(view.now, kRest * round_),
+                          std::string("called home from other partitions: a job waits ") + where};
 }
 
 std::vector<std::string> OverPartitions::explain(JobId job) const {

@@ -84,7 +84,7 @@ TEST_CASE("at one instant pods leave first") {
   const std::vector<Pod> pods = {pod(1, 1000, 0s, 5s), pod(1, 1000, 5s, 6s), pod(1, 1000, 5s, 5s),
                                  pod(1, 1000, 1s, 9s)};
   const auto steps = pack_lifetimes(pods);
-  // The third is not seen by anybody.
+  // The third is not seen by any.
   CHECK(numbers(steps) == std::vector<std::uint32_t>{0, 3, 0, 1, 1, 3});
   CHECK(steps[2].leaves);
   CHECK_FALSE(steps[3].leaves);

@@ -33,7 +33,7 @@ class ExplorationBudget {
   /// it is found running.
   void begin(std::uint64_t order, std::uint32_t gpus, double gpu_seconds, std::uint64_t pair);
   /// A job runs, or is to begin, to explore: else keep_running() does nothing.
-  [[nodiscard]] bool anybody() const noexcept { return !running_.empty(); }
+  [[nodiscard]] bool any_runs() const noexcept { return !running_.empty(); }
   /// By JobView::order, those that run here; `runs(order)` says whether one does. One that was to
   /// begin and does not run was refused; one that ran and does not has ended.
   template <class Runs>

@@ -10,7 +10,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const auto kNobody = [](std::uint64_t) { return false; };
+const auto kNone = [](std::uint64_t) { return false; };
 const auto kAll = [](std::uint64_t) { return true; };
 constexpr double kHour = 3600;
 
@@ -25,7 +25,7 @@ TEST_CASE("it earns a part of all GPU time, and saves no more than twelve hours 
   budget.pass(Instant{} + 4h, 10);  // three hours on four GPUs, and three hours of ten earned
   CHECK(budget.spent() == doctest::Approx(12 * kHour));
   CHECK(budget.left() == doctest::Approx(0));
-  budget.keep_running(kNobody);
+  budget.keep_running(kNone);
   budget.pass(Instant{} + 6h, 10);
   CHECK(budget.left() == doctest::Approx(2 * kHour));
   budget.pass(Instant{} + 600h, 10);
@@ -59,9 +59,9 @@ TEST_CASE("memory is bounded") {
   budget.pass(Instant{}, 1000);
   for (std::uint64_t i = 0; i < 10'000; ++i) {
     budget.begin(i, 1, 1, i);
-    if (i % 100 == 99) budget.keep_running(kAll), budget.keep_running(kNobody);
+    if (i % 100 == 99) budget.keep_running(kAll), budget.keep_running(kNone);
   }
-  CHECK(!budget.anybody());
+  CHECK(!budget.any_runs());
   // More begin at once than are kept account of: those beyond are not on the budget.
   const std::uint64_t begun = budget.begun();
   for (std::uint64_t i = 0; i < ExplorationBudget::kMostRunning + 500; ++i)

@@ -37,7 +37,7 @@ PlacementRules MetaRl::rules() const {
 }
 
 View MetaRl::seen(const View& given) {
-  if (budget_.anybody()) {
+  if (budget_.any_runs()) {
     std::set<std::uint64_t> orders;
     for (const JobView& job : given.running) orders.insert(job.order);
     budget_.keep_running([&](std::uint64_t order) { return orders.contains(order); });

@@ -105,7 +105,7 @@ TEST_CASE("the budget pays for what starts where it explores, not for what a cho
     scene.policy = std::make_unique<PlacementPolicy>(std::move(system), &chooser);
     CHECK(scene.starts() != waits);
     CHECK(chooser.asked == 1);
-    CHECK(scorer.budget().anybody() != waits);
+    CHECK(scorer.budget().any_runs() != waits);
     const double taken = waits ? 0 : 3600 / 0.6;
     CHECK(scorer.budget().left() == doctest::Approx(0.15 * 12 * 3600 - taken));
   }

@@ -46,7 +46,7 @@ class ForwardingBySpeed {
   /// Reads the digests. O(agents and their GPU types). False: there is none.
   bool begin(const View& view);
   [[nodiscard]] bool any() const noexcept { return peers_.any(); }
-  /// Grows whenever anybody's digest changes, and with every note_forward().
+  /// Grows whenever a peer's digest changes, and with every note_forward().
   [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.

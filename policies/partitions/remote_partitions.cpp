@@ -81,7 +81,7 @@ bool RemotePartitions::same_flock(const View& view, std::uint32_t server) const 
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const RemoteDigest& d = view.others[i];
     if (seats_[i].agent != d.agent || seats_[i].servers != d.servers ||
-        (seats_[i].peer != kNobody) != counts(view, d))
+        (seats_[i].peer != kNone) != counts(view, d))
       return false;
   }
   return true;
@@ -163,7 +163,7 @@ bool RemotePartitions::begin(const View& view, std::uint32_t server) {
   if (view.others.empty()) return false;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     const std::size_t at = seats_[i].peer;
-    if (at == kNobody) continue;
+    if (at == kNone) continue;
     const RemoteDigest& d = view.others[i];
     peers_[at].digest = &d;
     const bool is_known = d.version != 0 && d.version == read_[at].version;
@@ -172,7 +172,7 @@ bool RemotePartitions::begin(const View& view, std::uint32_t server) {
   if (!changed) return any();
   std::uint64_t seen = view.others.size();
   for (const Seat& seat : seats_) {
-    if (seat.peer != kNobody) seen = mix64(seen ^ read_[seat.peer].hash);
+    if (seat.peer != kNone) seen = mix64(seen ^ read_[seat.peer].hash);
   }
   if (seen != seen_) ++version_;
   seen_ = seen;

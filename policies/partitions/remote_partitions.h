@@ -52,7 +52,7 @@ class RemotePartitions {
   [[nodiscard]] std::span<const RemotePartition> all() const noexcept { return peers_; }
   [[nodiscard]] bool any() const noexcept { return !peers_.empty(); }
   [[nodiscard]] std::size_t count() const noexcept { return peers_.size(); }
-  /// Grows whenever anybody's digest changes, and with every note_forward().
+  /// Grows whenever a peer's digest changes, and with every note_forward().
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
   /// Ascending. Of a partition that does not say what it has of each, the totals where it has one.
@@ -86,9 +86,9 @@ class RemotePartitions {
   struct Seat {
     AgentId agent;
     IndexRange servers;
-    std::size_t peer = kNobody;  // in peers_
+    std::size_t peer = kNone;  // in peers_
   };
-  static constexpr std::size_t kNobody = ~std::size_t{0};
+  static constexpr std::size_t kNone = ~std::size_t{0};
   /// What was read of a peer's digest.
   struct Read {
     std::uint64_t version = 0, hash = 0;

@@ -17,7 +17,7 @@ class ShareGoals {
   /// The power mean, with p = -1, of the jobs' speedups in units of which one is a node's dominant
   /// share, times restart_factor where a row is not what runs; a thousandth more each, so that
   /// waiting is dear and not infinitely so. And the speedups' sum over the GPUs of nodes that
-  /// anybody is on, which only keeps the search diverse.
+  /// a job is on, which only keeps the search diverse.
   [[nodiscard]] TwoGoals of(const SharePlan& plan);
   /// Of a job by its row; 0: it waits.
   [[nodiscard]] double speedup(std::size_t job, std::span<const NodeShare> shares);

@@ -166,7 +166,7 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
     queue_.overflow().set_veto(
         [routing](const JobView& job, AgentId to) { return routing->costs_more(job, to); });
   }
-  // What the plan still waits for is not to be offered to anybody.
+  // What the plan still waits for is not to be offered to any job.
   plan_.keep_places(trial);
   queue_.route_rest(view, trial, settled, out);
 }

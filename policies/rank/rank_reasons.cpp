@@ -57,7 +57,7 @@ std::string RankReasons::next_step(const Reason& reason) const {
   const std::string size = gpus_of(more.gpus, more.type);
   if (reason.held)
     return "  " + size +
-           " go to nobody whom they could not be taken back from: a gang that has "
+           " go to no job that they could not be taken back from: a gang that has "
            "waited too long needs them";
   if (more.value < reason.price)
     return formatted(
@@ -75,7 +75,7 @@ std::string RankReasons::why_other(const Reason& reason) const {
       "  its part was " +
       (reason.grant ? gpus_of(reason.grant->gpus, reason.grant->type) : std::string("none"));
   if (!reason.grant || reason.got.gpus > reason.grant->gpus)
-    return part + ": it keeps what it has, which nobody else needs";
+    return part + ": it keeps what it has, which no other job needs";
   if (reason.got.gpus == 0) return part + ", and no place for them was left at its turn";
   return part +
          ", and no place for them was left at its turn, or none where they are fast enough to be "

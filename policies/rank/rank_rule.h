@@ -79,7 +79,7 @@ struct RankAnswer {
 /// Harchol-Balter 2020). A job whose next step does not fit has the fastest size that does.
 ///
 /// What is left in the end makes faster whom it can, in place of what they have: a fast type that
-/// is not worth its cost to anybody is no reason to stay on a slow one while it is free.
+/// is not worth its cost to any job is no reason to stay on a slow one while it is free.
 ///
 /// Priorities come first: each class divides what the more urgent leave. With `aged` a the rank of a
 /// job is a x (jobs) more. A job with a >= 1 whose step does not fit on any type holds the one where

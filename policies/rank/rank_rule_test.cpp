@@ -162,7 +162,7 @@ double least_flow(std::vector<double> work, std::vector<double> power, std::uint
       for (share[i] = 0; share[i] <= left; ++share[i]) choose(i + 1, left - share[i]);
       return;
     }
-    share[i] = left;  // more never slows anybody
+    share[i] = left;  // more never slows a job
     double step = 1e18;
     std::size_t first = 0;
     for (std::size_t j = 0; j < work.size(); ++j) {

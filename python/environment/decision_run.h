@@ -44,7 +44,7 @@ class DecisionRun {
  public:
   enum class State : std::uint8_t {
     decision,  ///< open() waits for answer()
-    pause,     ///< nothing; a good moment to look whether anybody wants it to end
+    pause,     ///< nothing; a good moment to look whether its caller wants it to end
     over       ///< result() is there
   };
 

@@ -63,7 +63,7 @@ class ClusterEnv(gymnasium.Env):
         run_seed = int(self.np_random.integers(2**31)) if seed is None else int(seed)
         if not self._world.begin(run_seed):
             raise ValueError("the run is over before there is anything to decide; give more jobs, or more load")
-        self._world.reward()  # what was before the first decision is nobody's doing
+        self._world.reward()  # what was before the first decision is no decision's doing
         return self._observed(), self._world.told()
 
     def step(self, action):

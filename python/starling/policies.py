@@ -7,7 +7,7 @@ class Policy:
 
     preemptive      it stops jobs (Preempt, Resize), and sees those that run
     elastic         it changes what jobs run on (Resize), and sees those that run
-    needs_running   it sees those that run, and stops nobody
+    needs_running   it sees those that run, and stops none
     round_s         it is also asked so often, s; 0: only when something happens
 
     Each agent has an object of the class. It may keep what it likes between calls, draws no random numbers but from a

@@ -31,7 +31,7 @@ def told(what, decisions, begun):
 
 
 def alone(decisions):
-    """Nobody is asked: a net with these weights decides within the simulator."""
+    """No program is asked: a net with these weights decides within the simulator."""
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "own.weights")
         starling.save_policy(file, weights)

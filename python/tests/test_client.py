@@ -144,7 +144,7 @@ def test_ctrl_c_ends_a_wait(client):
     job.cancel()
 
 
-def test_ctrl_c_ends_a_question_that_nobody_answers(program, tmp_path):
+def test_ctrl_c_ends_a_question_without_an_answer(program, tmp_path):
     with running(program, tmp_path) as flock:
         pass
     client = starling.Client(flock)

@@ -8,7 +8,7 @@ namespace starling {
 namespace {
 
 constexpr Duration kPollEvery = std::chrono::milliseconds(50);
-constexpr std::uint64_t kNobodysAttempt = 999'999;
+constexpr std::uint64_t kUnknownAttempt = 999'999;
 
 std::optional<std::uint32_t> one_that_is_down(const World& world) {
   for (std::uint32_t e = 0; e < world.executors(); ++e) {
@@ -25,7 +25,7 @@ void look(World& world) {
   }
   const Topology& topology = world.topology();
   LaunchSpec spec;
-  spec.attempt = {world.hardware().jobs().front().id, Epoch{1}, kNobodysAttempt};
+  spec.attempt = {world.hardware().jobs().front().id, Epoch{1}, kUnknownAttempt};
   spec.server = ServerId{*down * topology.server_count() / world.executors()};
   spec.gpus = {GpuId{topology.servers()[spec.server.value].gpus.first}};
   spec.gang = {{PartitionId{0}, spec.gpus}};

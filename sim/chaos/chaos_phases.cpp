@@ -206,7 +206,7 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   const Instant died = world_.now();
   world_.crash_agent(agent);
   if (Wrong wrong = until(died + lease, [] { return false; })) return wrong;
-  if (!world_.take_over(agent, Duration{0}).ok()) return fail("G7", "nobody can take over");
+  if (!world_.take_over(agent, Duration{0}).ok()) return fail("G7", "no agent can take over");
   JobSpec spec;
   spec.id = trace_job_id(1'000'000);
   spec.name = "probe";
@@ -249,7 +249,7 @@ ChaosPhases::Wrong ChaosPhases::lose_state() {
     const auto told = [&] { return world_.outlived(agent_node(agent)); };
     if (Wrong wrong = until(world_.now() + kCallBeats * beat, told)) return wrong;
     if (!told())
-      return fail("L8", "nobody told agent " + std::to_string(agent.value) +
+      return fail("L8", "no peer told agent " + std::to_string(agent.value) +
                             " that its state is an old copy");
     const auto up = [&] { return world_.agent(agent) != nullptr; };
     if (Wrong wrong = until(world_.now() + times(1min), up)) return wrong;

@@ -94,7 +94,7 @@ Placement FaultyPolicy::offer(const View& view, std::uint32_t want, std::uint32_
   return good_->offer(view, want, gpus_per_worker, each);
 }
 
-/// Anybody who runs, with the GPUs that it has or with any.
+/// Any job that runs, with the GPUs that it has or with any.
 std::vector<CoTenant> FaultyPolicy::co_tenants(const View& view, const JobSpec& gang,
                                                std::size_t most) {
   if (!active_() || !rng_.chance(bad_)) return good_->co_tenants(view, gang, most);

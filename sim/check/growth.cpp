@@ -133,7 +133,7 @@ std::string outgrown(const ExecutorState& s) {
           limits.log_tail_bytes + kWords);
   }
   count("attempts that run", s.runs.size() - ended, tenants);
-  count("ends that nobody has heard of", ended, kUnheard + tenants);
+  count("ends that no home has heard of", ended, kUnheard + tenants);
   count("tombstones", s.forgotten.size(), limits.tombstones);
   count("tombstones in order", s.forgotten.order().size(), limits.tombstones);
   count("ends to be said again", s.resends.size(), ended);

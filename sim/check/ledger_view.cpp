@@ -128,7 +128,7 @@ LedgerView::Figures recount(const LedgerView& ledger, std::uint32_t most, std::s
       ++figures.free;
     }
     if (free && why != nullptr) note(gpu_text(g) + " would be given away and is " + why);
-    if (!free && why == nullptr) note(gpu_text(g) + " is lost: nobody has it, and nobody gets it");
+    if (!free && why == nullptr) note(gpu_text(g) + " is lost: no job has it, and none gets it");
   }
   return figures;
 }

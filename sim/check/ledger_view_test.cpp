@@ -99,7 +99,7 @@ TEST_CASE("a GPU that is free and should not be is named, and so is one that no 
   SUBCASE("in no partition") {
     f.view.free.pop_back();
     (void)recount(f.view, 1, wrong);
-    CHECK(wrong == "GPU 3 is lost: nobody has it, and nobody gets it");
+    CHECK(wrong == "GPU 3 is lost: no job has it, and none gets it");
   }
   SUBCASE("another partition's") {
     f.view.holds.emplace_back(AttemptId{{0, 7}, Epoch{1}, 1}, Placement{GpuId{9}});

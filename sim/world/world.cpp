@@ -325,7 +325,7 @@ AgentId World::owner_of(ServerId server) const {
   for (const PeerAgent& peer : parts_->agent_configs.front().flock) {
     if (peer.partition.servers.contains(server.value)) return peer.agent;
   }
-  check_failed("every server is somebody's", __FILE__, __LINE__);
+  check_failed("every server has an executor", __FILE__, __LINE__);
 }
 
 NodeCounters World::counters(NodeId id) const {

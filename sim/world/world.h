@@ -119,7 +119,7 @@ class World {
   /// It has ended because a peer knows more of it than its journal does.
   [[nodiscard]] bool outlived(NodeId id) const;
   /// An operator goes on from what an executor has, as `starling accept-loss` does: in a life, and
-  /// with records, beyond all that anybody knows. It is down.
+  /// with records, beyond all that any node knows. It is down.
   void accept_loss(std::uint32_t executor);
   /// The agent's state is lost but for `left`, and an operator goes on from that in the same way:
   /// what was open in it ends as agents/accept_loss.h says. It is down. What was promised is

@@ -33,7 +33,7 @@ Status EtcdJournal::State::commit(EtcdCalls& way, const std::optional<EtcdCompar
     return *over;
   }
   if (!found[1].empty() && found[1].front().value == value) return done();
-  return error(Errc::invalid, "somebody else has written '" + evidence + "'");
+  return error(Errc::invalid, "another program has written '" + evidence + "'");
 }
 
 Status EtcdJournal::State::write(EtcdCalls& way, std::uint64_t g, std::uint64_t& seq,

@@ -370,7 +370,7 @@ TEST_CASE("a long journal is read in pages") {
   }
   CHECK(numbers(*open_or_fail(flock, next_epoch(flock))) == expected);
 
-  INFO("a gap longer than a page is no end, also where nobody wrote down where that is");
+  INFO("a gap longer than a page is no end, also where it was not written down where that is");
   EtcdClient client(flock);
   const EtcdKeys keys(flock, PartitionId{0});
   REQUIRE(

@@ -108,7 +108,7 @@ void EtcdLeases::acquire(PartitionId partition, Epoch expect, AgentId me) {
   refused(after.current, held(after.current));
 }
 
-/// A lease that lapsed before anybody took over can be had again at the same epoch.
+/// A lease that lapsed before another agent took over can be had again at the same epoch.
 std::optional<EtcdLease> EtcdLeases::restore_lease(const Ownership& held) {
   const auto fresh = etcd_.grant(ttl_);
   if (!fresh) return std::nullopt;

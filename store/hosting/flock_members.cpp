@@ -77,7 +77,7 @@ Status write_members(EtcdCalls& client, const EtcdAddress& flock, const FlockMem
   if (answer.value().held) return done();
   const auto& found = answer.value().found;
   if (!found.empty() && !found[0].empty() && found[0].front().value == text) return done();
-  return {Errc::conflict, "somebody else has changed the members meanwhile; try again"};
+  return {Errc::conflict, "another command has changed the members meanwhile; try again"};
 }
 
 FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts, std::uint32_t partitions,

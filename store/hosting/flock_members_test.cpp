@@ -12,7 +12,7 @@ namespace {
 
 using Hosts = std::set<AgentId>;
 
-bool anybody(PartitionId, AgentId) { return true; }
+bool serves_all(PartitionId, AgentId) { return true; }
 
 std::vector<std::uint32_t> where(const FlockMembers& m, std::uint32_t partitions) {
   std::vector<std::uint32_t> hosts;
@@ -35,24 +35,25 @@ TEST_CASE("without a word every agent serves its own partition") {
 }
 
 TEST_CASE("a new host gets its own partition, one that leaves gives its own to the others") {
-  const FlockMembers three = balanced({}, Hosts{AgentId{0}, AgentId{1}, AgentId{2}}, 4, anybody);
+  const FlockMembers three = balanced({}, Hosts{AgentId{0}, AgentId{1}, AgentId{2}}, 4, serves_all);
   CHECK(where(three, 4) == std::vector<std::uint32_t>{0, 1, 2, 0});
   const FlockMembers four =
-      balanced(three, Hosts{AgentId{0}, AgentId{1}, AgentId{2}, AgentId{3}}, 4, anybody);
+      balanced(three, Hosts{AgentId{0}, AgentId{1}, AgentId{2}, AgentId{3}}, 4, serves_all);
   CHECK(where(four, 4) == std::vector<std::uint32_t>{0, 1, 2, 3});
-  const FlockMembers left = balanced(four, Hosts{AgentId{0}, AgentId{2}, AgentId{3}}, 4, anybody);
+  const FlockMembers left =
+      balanced(four, Hosts{AgentId{0}, AgentId{2}, AgentId{3}}, 4, serves_all);
   CHECK(where(left, 4) == std::vector<std::uint32_t>{0, 0, 2, 3});
-  CHECK(where(balanced(left, left.hosts, 4, anybody), 4) == where(left, 4));
+  CHECK(where(balanced(left, left.hosts, 4, serves_all), 4) == where(left, 4));
 }
 
 TEST_CASE("numbers are even and moves are few, whatever comes and goes") {
   FlockMembers now;
   Hosts hosts{AgentId{0}};
-  now = balanced(now, hosts, 16, anybody);
+  now = balanced(now, hosts, 16, serves_all);
   for (const std::uint32_t add : {4U, 8U, 12U, 1U, 15U}) {
     const std::uint32_t share = 16 / (static_cast<std::uint32_t>(hosts.size()) + 1);
     hosts.insert(AgentId{add});
-    const FlockMembers next = balanced(now, hosts, 16, anybody);
+    const FlockMembers next = balanced(now, hosts, 16, serves_all);
     CHECK(moves(now, next, 16) == share);
     now = next;
   }
@@ -60,7 +61,7 @@ TEST_CASE("numbers are even and moves are few, whatever comes and goes") {
     std::map<AgentId, std::uint32_t> has;
     for (const std::uint32_t h : where(now, 16)) ++has[AgentId{h}];
     hosts.erase(AgentId{gone});
-    const FlockMembers next = balanced(now, hosts, 16, anybody);
+    const FlockMembers next = balanced(now, hosts, 16, serves_all);
     CHECK(moves(now, next, 16) == has[AgentId{gone}]);
     has.clear();
     for (const std::uint32_t h : where(next, 16)) ++has[AgentId{h}];
@@ -81,7 +82,7 @@ TEST_CASE("no agent is given what it cannot serve") {
 }
 
 TEST_CASE("members are read as they were written") {
-  const FlockMembers m = balanced({}, Hosts{AgentId{1}, AgentId{3}}, 5, anybody);
+  const FlockMembers m = balanced({}, Hosts{AgentId{1}, AgentId{3}}, 5, serves_all);
   const auto read = parse_members(to_text(m));
   REQUIRE(read.ok());
   CHECK(read.value().hosts == m.hosts);
@@ -98,13 +99,13 @@ TEST_CASE("of two that change the members at once one is told to look again") {
   EtcdClient client(flock);
   const FlockMembers none = read_members(client, flock).value();
   CHECK(none.revision == 0);
-  const FlockMembers one = balanced(none, Hosts{AgentId{0}}, 2, anybody);
+  const FlockMembers one = balanced(none, Hosts{AgentId{0}}, 2, serves_all);
   REQUIRE(write_members(client, flock, one).ok());
   CHECK(write_members(client, flock, one).ok());  // a repeat
-  const FlockMembers other = balanced(none, Hosts{AgentId{1}}, 2, anybody);
+  const FlockMembers other = balanced(none, Hosts{AgentId{1}}, 2, serves_all);
   CHECK(write_members(client, flock, other).error().code == Errc::conflict);
   const FlockMembers read = read_members(client, flock).value();
   CHECK(read.hosts == one.hosts);
   CHECK(read.revision > 0);
-  CHECK(write_members(client, flock, balanced(read, Hosts{AgentId{1}}, 2, anybody)).ok());
+  CHECK(write_members(client, flock, balanced(read, Hosts{AgentId{1}}, 2, serves_all)).ok());
 }

@@ -10,7 +10,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Agents that start together get to their own partitions before anybody else does.
+/// Agents that start together get to their own partitions before any other agent does.
 constexpr milliseconds kSettle{6000};
 /// The next in the circle comes first, so that they do not all run for it.
 constexpr milliseconds kRank{400};
@@ -41,7 +41,7 @@ HostingPlan::Step HostingPlan::look(Instant now, const PartitionStanding& standi
   if (!member) return {};
   // A lease of this process that it does not serve is that of an earlier life.
   const bool held = !standing.holder.empty() && standing.holder != holder_;
-  // Its own preferred host has nothing to settle with anybody.
+  // Its own preferred host has nothing to settle with others.
   const bool first = mine && rest_ == Duration{0};
   if (now < not_before_ && !first) {
     due_.reset();

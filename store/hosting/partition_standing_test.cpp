@@ -15,7 +15,7 @@ TEST_CASE("an agent that may take over sees owner, lease and request of several 
   const std::vector<PartitionId> both = {PartitionId{0}, PartitionId{7}};
   const auto look = [&] { return look_at_partitions(client, flock, both).value().partitions; };
 
-  INFO("nobody ever owned them");
+  INFO("no agent ever owned them");
   for (const PartitionStanding& s : look()) {
     CHECK(s.current.epoch == Epoch{});
     CHECK(s.holder.empty());

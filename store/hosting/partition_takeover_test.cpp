@@ -45,7 +45,7 @@ struct OneAuthority final : EpochAuthority {
   Duration holds_for(const Ownership&) override { return Duration::max(); }
   std::vector<EpochEvent> poll() override {
     if (++polls < 3) return {};
-    if (refuses) return {EpochRefused{kSeen, {Errc::conflict, "somebody else was faster"}}};
+    if (refuses) return {EpochRefused{kSeen, {Errc::conflict, "another agent was faster"}}};
     return {EpochGranted{kMine}};
   }
   const HandClock& clock;

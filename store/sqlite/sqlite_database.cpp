@@ -91,7 +91,7 @@ Status SqliteJournal::Database::check_head(bool fresh) {
   const bool had_one = !fresh && number("SELECT count(*) FROM meta WHERE name='head'") == 1;
   if (!durable && had_one) {
     return lost("'" + JournalHead::beside(path).filename().string() +
-                "' is gone, so nobody can say whether records are missing");
+                "' is gone, so it is not known whether records are missing");
   }
   auto opened = JournalHead::open(path, last);
   if (!opened) return opened.error();

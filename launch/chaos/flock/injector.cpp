@@ -130,9 +130,9 @@ void Injector::inject(const PlannedFault& planned, double now) {
   }
   record.whom = names_of(first);
   if (!second.empty()) record.whom += " to " + names_of(second);
-  const bool nobody =
+  const bool nothing_hit =
       !spec.who.empty() && (first.empty() || (spec.who.size() == 2 && second.empty()));
-  record.skipped = nobody || impossible_.contains(name_of(spec.kind)) ||
+  record.skipped = nothing_hit || impossible_.contains(name_of(spec.kind)) ||
                    !apply(spec, planned, first, second, now, rng);
   history_.push_back(std::move(record));
 }

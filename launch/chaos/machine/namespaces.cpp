@@ -22,7 +22,7 @@ std::string Namespaces::missing() {
   const std::string probe = "stl" + std::to_string(getpid() % 100'000) + "p";
   const bool can = run("ip netns add " + probe);
   if (can) run("ip netns del " + probe);
-  return can ? "" : "this kernel or container lets nobody make network namespaces";
+  return can ? "" : "this kernel or container lets no process make network namespaces";
 }
 
 Result<std::unique_ptr<Namespaces>> Namespaces::make(std::uint32_t racks, const Reaper& reaper) {

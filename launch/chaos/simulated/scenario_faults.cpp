@@ -124,10 +124,11 @@ void ScenarioFaults::inject(World& world, const PlannedFault& planned) {
     }
   }
   const std::string name = name_of(spec.kind);
-  const bool nobody = !spec.who.empty() &&
-                      (first.empty() || (spec.who.size() == 2 && !to_authority && second.empty()));
-  if (nobody) {
-    ++counts_[name + ": nobody there"];
+  const bool nothing_hit =
+      !spec.who.empty() &&
+      (first.empty() || (spec.who.size() == 2 && !to_authority && second.empty()));
+  if (nothing_hit) {
+    ++counts_[name + ": no such process there"];
     return;
   }
   ++counts_[name + " (" + counterpart_of(spec.kind) + ")"];

@@ -111,7 +111,7 @@ void ScenarioFaults::lose(World& world, NodeId node) {
   const Executor* core = world.executor(executor_of(node));
   if (core == nullptr ||
       world.any_deposed_speaks(world.owner_of(ServerId{core->config().servers.first}))) {
-    ++counts_["lose: put off, nobody knows what ran there"];
+    ++counts_["lose: put off, it is not known what ran there"];
     return;
   }
   const IndexRange servers = core->config().servers;

@@ -147,7 +147,7 @@ int verdict(const ChaosReport& report, const std::vector<ChaosFinding>& findings
     std::printf(
         "these failures were wanted (--demo): once, while an executor is down, its machine starts "
         "a "
-        "process that nobody ordered\n");
+        "process that no owner ordered\n");
   }
   const std::vector<std::string> missed = frames_missed(report, o.frames_each);
   for (const std::string& what : missed)

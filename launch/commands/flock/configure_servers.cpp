@@ -149,7 +149,7 @@ Status wait_until_taken(const std::filesystem::path& dir, std::uint32_t generati
   if (!now) return now.error();
   if (now.value().generation >= generation) return done();
   const Status why = why_servers_were_refused(dir);
-  return why.ok() ? Status(Error{Errc::conflict, "somebody has withdrawn the change"}) : why;
+  return why.ok() ? Status(Error{Errc::conflict, "another command has withdrawn the change"}) : why;
 }
 
 /// One try.

@@ -111,7 +111,7 @@ int grant_keys(const GrantOptions& o) {
   } else {
     std::printf(
         "'%s' is %s of the flock, once they have got %s: with all that is in it, as their "
-        "own, mode 0700, and over a way that nobody reads along; then remove it here\n",
+        "own, mode 0700, and over a way that no other user can read; then remove it here\n",
         o.user.c_str(), what, dir.c_str());
   }
   return kDone;

@@ -107,7 +107,7 @@ class Up {
   }
   std::vector<std::string> troubles() const { return keeper_.status().troubles(); }
   /// Why no agent will ever answer, if that is so.
-  std::optional<std::string> nobody_can_serve() {
+  std::optional<std::string> why_no_agent_serves() {
     if (!restart_ && keeper_.running() == 0) return "no daemon is left";
     const Supervision& core = keeper_.daemons();
     refused_ = true;
@@ -123,7 +123,7 @@ class Up {
     const Instant until = later(Session::now(), kPatience);
     const auto broken = [&] {
       look();
-      return nobody_can_serve();
+      return why_no_agent_serves();
     };
     for (;;) {
       auto session = Session::open(flock_);

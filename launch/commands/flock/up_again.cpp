@@ -61,7 +61,7 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
   if (o.adopt) wrong = "--adopt, which is for a flock whose directory is lost";
   if (o.state != flock.state)  // with or without the flock's name in etcd
     differs("--state", o.state, flock.state.empty() ? "its directory" : without_flock(flock.state));
-  differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "nobody" : flock.etcd.user);
+  differs("--etcd-user", o.etcd.user, flock.etcd.user.empty() ? "none" : flock.etcd.user);
   const auto file_differs = [&](const char* option, const std::string& asked,
                                 const std::string& kept) {
     if (!o.given.contains(option)) return;

@@ -156,7 +156,7 @@ int submit_one(FlockClient& flock, JobSpec& job, const Options& o) {
   return kDone;
 }
 
-/// The jobs that they wait for are looked up: what nobody knows is said now.
+/// The jobs that they wait for are looked up: what no agent knows is said now.
 int find_others(FlockClient& flock, const WhatToSubmit& what, std::vector<JobSpec>& jobs) {
   const auto option = what.options.find("--after");
   for (JobSpec& job : jobs) {

@@ -143,7 +143,7 @@ constexpr AgentFigure kAgentFigures[] = {
     {"starling_agent_refused_frames", Kind::counter, "Frames refused, in this life.", [](const AgentStatus& a) { return static_cast<double>(a.refused_frames); }},
     {"starling_agent_decision_p50_seconds", Kind::gauge, "Median time of a decision.", [](const AgentStatus& a) { return a.decision_p50_us * 1e-6; }},
     {"starling_agent_decision_p99_seconds", Kind::gauge, "99th percentile of it.", [](const AgentStatus& a) { return a.decision_p99_us * 1e-6; }},
-    {"starling_agent_suspected", Kind::gauge, "Nodes that nobody it asks can hear.", [](const AgentStatus& a) { return a.suspected + 0.0; }},
+    {"starling_agent_suspected", Kind::gauge, "Nodes that none of those it asks can hear.", [](const AgentStatus& a) { return a.suspected + 0.0; }},
     {"starling_agent_cut_off", Kind::gauge, "Nodes that others hear and it does not.", [](const AgentStatus& a) { return a.cut_off + 0.0; }},
 };
 // clang-format on

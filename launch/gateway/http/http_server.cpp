@@ -150,7 +150,8 @@ Status HttpServer::Parts::open_local(const std::string& path) {
   if (lstat(path.c_str(), &there) == 0) {
     if (!S_ISSOCK(there.st_mode))
       return {Errc::invalid, "--socket: " + path + " is there and no socket"};
-    if (is_served(path)) return {Errc::invalid, "--socket: somebody serves " + path + " already"};
+    if (is_served(path))
+      return {Errc::invalid, "--socket: another program serves " + path + " already"};
     ::unlink(path.c_str());
   }
   boost::system::error_code error;

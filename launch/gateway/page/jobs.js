@@ -59,7 +59,7 @@ let openedJob = null, logStop = null;
 const tellStory = (j) => {
   const story = $('story');
   story.replaceChildren();
-  make('li', story, `${j.user ?? 'somebody'} asked for ${asked(j)} GPU${asked(j) === '1' ? '' : 's'}${j.priority ? ', priority ' + j.priority : ''}: ${day(j.submitted)}`);
+  make('li', story, `${j.user ?? 'a user'} asked for ${asked(j)} GPU${asked(j) === '1' ? '' : 's'}${j.priority ? ', priority ' + j.priority : ''}: ${day(j.submitted)}`);
   if (j.forwards > 0) make('li', story, `handed on ${count(j.forwards)} times, to agent-${j.agent}`);
   make('li', story, j.state === 'waiting' ? `waits, for ${time(j.queued_s)} until now` : `waited for ${time(j.queued_s)}`);
   if (j.started !== null) make('li', story, `first started ${day(j.started)}; ${count(j.attempts)} attempt${j.attempts === 1 ? '' : 's'}, ${count(j.preemptions)} times stopped for others, ${time(j.service_s)} on GPUs`);
