@@ -56,9 +56,10 @@ void add_learned(PolicyRegistry& registry, const LearnedSystem& system) {
 }
 
 std::string read_order(OptionReader& reader) {
-  return reader.choice("order", {"trained", "forecast", "arrival"},
-                       "who is asked about first; trained: as the weights were, by forecast, or by "
-                       "arrival where they never wait; lif: by forecast");
+  return reader.choice(
+      "order", {"trained", "forecast", "arrival"},
+      "which job is asked about first; trained: as the weights were, by forecast, or by "
+      "arrival where they never wait; lif: by forecast");
 }
 
 PlacementOrder order_asked(std::string_view order, PlacementOrder trained) {

@@ -51,7 +51,8 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
   const PolicyFacts& facts = s.policy->facts();
   if (facts.round <= Duration{0}) return;
   std::string line = "policy " + std::string(facts.name) +
-                     ": decides anew who has which GPUs in rounds of " + seconds_text(facts.round);
+                     ": decides anew which job has which GPUs in rounds of " +
+                     seconds_text(facts.round);
   if (s.deciding.next != kNever)
     line += ", the next one in " + seconds_text(std::max(s.deciding.next - s.now, Duration{0}));
   if (s.flock.peers.size() > 1)

@@ -45,7 +45,7 @@ TEST_CASE("a job that waits beside an idle partition is told of the round that g
   const Duration left = flock.agent(0).deciding.next - flock.now();
   REQUIRE((left > 10s && left <= 300s));
   CHECK(round_line(flock, 5) ==
-        "policy drf: decides anew who has which GPUs in rounds of 300 s, "
+        "policy drf: decides anew which job has which GPUs in rounds of 300 s, "
         "the next one in " +
             seconds_text(left) + "; before that only jobs that are new go to another partition");
   flock.run_for(left - 5s);

@@ -124,7 +124,7 @@ std::vector<GatewayRoute> flock_routes() {
       {.method = "GET",
        .path = "/v1/topology",
        .id = "showTopology",
-       .summary = "The data centre down to GPUs, and who owns which server",
+       .summary = "The data centre down to GPUs, and which agent owns which server",
        .answer = "Topology",
        .handler = show_topology},
       {.method = "GET",

@@ -238,8 +238,8 @@ void add_elasticflow(PolicyRegistry& registry) {
                       "seconds that a change of size costs a job that does not say it itself");
     options.unpromised =
         reader.choice("others", {"deadline", "least-left"},
-                      "who has first what jobs with a promise leave: whose deadline is first, or "
-                      "who needs the least GPU time on its smallest size") == "least-left"
+                      "which job has first what those with a promise leave: by deadline, or "
+                      "the one that needs the least GPU time on its smallest size") == "least-left"
             ? Unpromised::least_left
             : Unpromised::by_deadline;
     return std::unique_ptr<Policy>(std::make_unique<ElasticPolicy>(

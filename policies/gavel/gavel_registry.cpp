@@ -34,9 +34,10 @@ void add_gavel(PolicyRegistry& registry) {
                                         "two jobs on a GPU, where speeds vary") == "yes";
         read_rounds(reader, options);
         if (options.sharing && !options.aware) {
-          return Error{Errc::invalid,
-                       "policy 'gavel': sharing=yes needs aware=yes: who may share is a matter of "
-                       "speeds"};
+          return Error{
+              Errc::invalid,
+              "policy 'gavel': sharing=yes needs aware=yes: which jobs share is a matter of "
+              "speeds"};
         }
         return std::unique_ptr<Policy>(std::make_unique<GavelPolicy>(options));
       });

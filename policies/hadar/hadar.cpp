@@ -109,7 +109,7 @@ std::vector<std::string> HadarPolicy::explain(JobId job) const {
 void HadarPolicy::note(const std::vector<Entry>& all, const std::vector<ChosenGang>& chosen) {
   why_.clear();
   for (const Entry& entry : all)
-    why_[entry.job->spec->id] = "no GPUs that it could have were left by those who pay more";
+    why_[entry.job->spec->id] = "no GPUs that it could have were left by those that pay more";
   for (const ChosenGang& gang : chosen) {
     const GangOffer& offer = gang.offer;
     std::string line = "payoff " + short_number(offer.payoff()) + ": utility " +

@@ -101,8 +101,8 @@ void read_may(OptionReader& reader, PlacementSystem& system) {
 
 PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwise) {
   constexpr const char* kHelp =
-      "who is asked about first; forecast: by the GPU time that others of the same user, queue and "
-      "gang size took";
+      "which job is asked about first; forecast: by the GPU time that others of the same user, "
+      "queue and gang size took";
   const std::string order = otherwise == PlacementOrder::arrival
                                 ? reader.choice("order", {"arrival", "forecast"}, kHelp)
                                 : reader.choice("order", {"forecast", "arrival"}, kHelp);

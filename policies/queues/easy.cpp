@@ -147,7 +147,7 @@ std::vector<std::string> Easy::explain(JobId job) const {
   }
   std::vector<std::string> lines{std::move(line)};
   if (own) return lines;
-  std::string others = known ? "who ends by then" : "whoever fits";
+  std::string others = known ? "what ends by then" : "what fits";
   if (const std::uint32_t spare = kept_->until.spare; known && spare > 0)
     others += ", or takes no more than the " + counted(spare, "GPU") + " left over";
   lines.push_back("  before that starts " + others);

@@ -66,10 +66,10 @@ TEST_CASE("easy says for which job it reserves, when, and how many GPUs") {
         Lines{"policy: at 60 s 4 GPUs were reserved for job " + to_string(kFirst) +
                   ", the first that waits, 600 s later: by their estimates enough jobs will have "
                   "ended then",
-              "  before that starts who ends by then"});
+              "  before that starts what ends by then"});
   CHECK(said(tight, kRuns).empty());
   CHECK(said({2, 3, std::chrono::minutes(10)}, kSecond).back() ==
-        "  before that starts who ends by then, or takes no more than the 1 GPU left over");
+        "  before that starts what ends by then, or takes no more than the 1 GPU left over");
 }
 
 TEST_CASE("easy says so where it is not known when") {
@@ -78,7 +78,7 @@ TEST_CASE("easy says so where it is not known when") {
   CHECK(lines[0] == "policy: at 60 s 4 GPUs were reserved for job " + to_string(kFirst) +
                         ", the first that waits, for when enough jobs have ended; not all say how "
                         "long they take");
-  CHECK(lines[1] == "  before that starts whoever fits");
+  CHECK(lines[1] == "  before that starts what fits");
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace {
 
 constexpr PolicyFacts kFacts{
     .name = "rank",
-    .summary = "elastic: GPUs to whoever is frugal with them and keeps most jobs waiting",
+    .summary = "elastic: GPUs to jobs that are frugal with them and keep most others waiting",
     .family = Family::elastic,
     .preemptive = true,
     .elastic = true,
@@ -114,10 +114,10 @@ Status RankPolicy::restore(std::span<const std::byte> memory, Instant origin) {
 void add_rank(PolicyRegistry& registry) {
   registry.add(kFacts, [](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
     RankOptions options;
-    options.round =
-        from_seconds(reader.number("round", 120, 1, 86'400,
-                                   "seconds; who runs is resized at rounds, and jobs that have "
-                                   "waited are given to other partitions"));
+    options.round = from_seconds(
+        reader.number("round", 120, 1, 86'400,
+                      "seconds; running jobs are resized at rounds, and those that have "
+                      "waited are given to other partitions"));
     options.believes =
         reader.choice("lengths", {"forecast", "exact"},
                       "how long jobs are taken to be: what others of the same user, queue and gang "

@@ -42,7 +42,7 @@ std::vector<std::string> SiaReasons::explain(JobId job, const SiaObjective& obje
   const auto taken = answer_.taken[i];
   std::string first = number("policy: the round at %.0f s ", seconds(at_.time_since_epoch()));
   if (!failure_.empty())
-    first += "could not be solved (" + failure_ + "), so that who runs keeps what it has; it ";
+    first += "could not be solved (" + failure_ + "), so that each job keeps what it has; it ";
   first += taken ? "gave it " + choice_text(row.choices[*taken]) : "left it waiting";
   first += number("; to wait costs %.2f", objective.idle);
   std::vector<std::string> lines{std::move(first)};

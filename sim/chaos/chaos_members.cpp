@@ -83,7 +83,7 @@ std::string ChaosFaults::misplaced() const {
     const std::string who = "partition " + std::to_string(a);
     if (!members_.is_host(should))
       return who + " is to be served by agent " + std::to_string(should.value) +
-             ", who is no member";
+             ", which is no member";
     if (is != should)
       return who + " is served by agent " + std::to_string(is.value) + ", not by agent " +
              std::to_string(should.value);

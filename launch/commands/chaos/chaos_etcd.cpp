@@ -132,7 +132,7 @@ int chaos_etcd(const Options& o) {
 void add_chaos_etcd(const Command& chaos) {
   const auto o = std::make_shared<Options>();
   const Command etcd = chaos.sub(
-      "etcd", "who serves what with state in etcd: leases, takeovers, journals, simulated");
+      "etcd", "which agent serves what with state in etcd: leases, takeovers, journals, simulated");
   etcd.option("--seeds", o->seeds, "N", "so many runs (default 100)", 1U, 100'000'000U);
   etcd.option("--first-seed", o->first_seed, "S", "default 1", std::uint64_t{0},
               std::uint64_t{1} << 60U);

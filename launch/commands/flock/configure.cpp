@@ -127,9 +127,10 @@ void add_configure(const Command& root) {
   command.option("--flock", o->flock, "DIR", "its directory; default $STARLING_FLOCK");
   command.option("--policy", o->policy, "NAME[:k=v,..]", "see 'starling policies'");
   command.option("--speed", o->speed, "MODEL", "as of 'starling up'");
-  command.option("--topology", servers->topology, "FILE",
-                 "its servers from now on: who leaves or changes is drained first, jobs on the "
-                 "others go on");
+  command.option(
+      "--topology", servers->topology, "FILE",
+      "its servers from now on: those that leave or change are drained first, jobs on the "
+      "others go on");
   command.option("--hosts", servers->hosts, "FILE",
                  "with --topology, for a flock on hosts: on which of them each server is");
   command.flag("--dry-run", servers->dry_run, "with --topology: say what would change");

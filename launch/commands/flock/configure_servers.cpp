@@ -136,11 +136,11 @@ Status empty_servers(const Change& change, const ServersOptions& o, const Patien
 Status wait_until_taken(const std::filesystem::path& dir, std::uint32_t generation) {
   const Instant until = later(Session::now(), kTaken);
   while (servers_are_asked_for(dir)) {
-    // Only who has not begun with it lets go of it.
+    // Only a keeper that has not begun with it lets go of it.
     if ((stop_requested() || Session::now() > until) && withdraw_servers(dir)) {
       return {Errc::not_ready, stop_requested()
                                    ? "interrupted; nothing is changed"
-                                   : "whoever keeps the flock does not do it; was it started by an "
+                                   : "the flock's keeper does not do it; was it started by an "
                                      "earlier program? end it and start it with 'starling up'"};
     }
     std::this_thread::sleep_for(kPollEvery);

@@ -126,7 +126,8 @@ void add_members(const Command& root) {
   };
   {
     const auto o = std::make_shared<Options>();
-    const Command sub = command.sub("list", "who is a member, should serve what and serves what");
+    const Command sub =
+        command.sub("list", "which agents are members, should serve what and serve what");
     options(sub, o);
     sub.flag("--json", o->json, "only JSON on stdout");
     sub.action([o] { return list(*o); });

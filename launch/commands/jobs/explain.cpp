@@ -53,7 +53,7 @@ int explain(const Options& options) {
 void add_explain(const Command& root) {
   const auto options = std::make_shared<Options>();
   const Command command =
-      root.sub("explain", "why a job waits: which agent and level lacks what, who refused");
+      root.sub("explain", "why a job waits: which agent and level lacks what, which owner refused");
   command.positional("JOB", options->job, "its id, or how no other begins");
   command.option("--flock", options->flock, "DIR",
                  "directory of the flock; default $STARLING_FLOCK");

@@ -157,7 +157,7 @@ void add_topology(const Command& root) {
   auto [import_command, i] = file_command("import", "turn any known file into YAML", import);
   import_command.option("-o,--out", i->out, "FILE", "where to");
   import_command.flag("--force", i->force, kForceHelp);
-  auto [cut_command, c] = file_command("partition", "who would own what", cut);
+  auto [cut_command, c] = file_command("partition", "which agent would own what", cut);
   cut_command.option("--agents", c->agents, "N", "how many partitions (default 1)", 1U, 4096U);
   cut_command.flag("--json", c->json, "only JSON on stdout");
 
