@@ -31,17 +31,19 @@ bool goes_before(const JobView* a, const JobView* b) {
 void sort_for_rows(const Topology& topology, std::int32_t priority,
                    std::vector<const JobView*>& running) {
   std::ranges::sort(running, goes_before);
-  const auto less_urgent = std::ranges::stable_partition(
-      running, [&](const JobView* job) { return job->spec->priority >= priority; });
+  const auto less_urgent =
+      std::stable_partition(running.begin(), running.end(),
+                            [&](const JobView* job) { return job->spec->priority >= priority; });
   std::map<GpuTypeId, std::size_t> of_type;
   std::vector<std::pair<std::size_t, const JobView*>> ranked;
-  for (auto job = less_urgent.end(); job != less_urgent.begin();) {
+  for (auto job = running.end(); job != less_urgent;) {
     --job;
     ranked.emplace_back(of_type[topology.type_of((*job)->placement.front())]++, *job);
   }
   std::ranges::stable_sort(ranked, {}, [](const auto& entry) { return entry.first; });
-  running.erase(less_urgent.begin(), less_urgent.end());
+  running.erase(less_urgent, running.end());
   std::vector<const JobView*> sorted;
+  sorted.reserve(ranked.size());
   for (const auto& [rank, job] : ranked) sorted.push_back(job);
   running.insert(running.begin(), sorted.begin(), sorted.end());
 }

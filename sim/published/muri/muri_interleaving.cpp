@@ -108,6 +108,7 @@ const std::vector<std::size_t>& MuriInterleaving::mates_of(const Size& size, std
   // Weights by kinds of groups, of which there are few.
   std::map<Kinds, std::size_t> numbers;
   std::vector<std::size_t> number;
+  number.reserve(nodes.size());
   for (const Kinds& kinds : nodes)
     number.push_back(numbers.try_emplace(kinds, numbers.size()).first->second);
   std::vector<std::vector<double>> weights(numbers.size(), std::vector<double>(numbers.size()));

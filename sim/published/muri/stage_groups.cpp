@@ -50,6 +50,7 @@ double StageGroups::turns_s(std::span<const std::uint32_t> kinds, StageOrder ord
   std::sort(in_turn.begin(), in_turn.end());
   do {
     std::vector<const StageKind*> jobs;
+    jobs.reserve(in_turn.size());
     for (const std::uint32_t kind : in_turn) jobs.push_back(&kinds_[kind]);
     take(cycle_s(jobs));
   } while (std::next_permutation(in_turn.begin(), in_turn.end()));

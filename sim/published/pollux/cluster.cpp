@@ -24,6 +24,7 @@ std::vector<bool> contended_nodes(const PolluxCluster& cluster, std::span<const 
     for (std::uint32_t node = 0; node < cluster.nodes; ++node) gangs[node] += on[node] ? 1 : 0;
   }
   std::vector<bool> out;
+  out.reserve(gangs.size());
   for (const std::uint32_t count : gangs) out.push_back(count > 1);
   return out;
 }
@@ -73,6 +74,7 @@ std::vector<std::int64_t> run_pollux_cluster(const PolluxCluster& cluster,
     }
   }
   std::vector<std::int64_t> jct_s;
+  jct_s.reserve(jobs.size());
   for (const PolluxJob& job : jobs) jct_s.push_back(*job.completed_s() - job.asked().submit_s);
   return jct_s;
 }
