@@ -123,13 +123,16 @@ FloorPlan floor_plan(const Topology& topology, double aspect) {
       const std::uint32_t s = rack.servers[i];
       const Server& server = topology.servers()[s];
       const Size size = size_of(server);
-      const double x = plan.rack_boxes[r].x + kRackEdge + i / rows * (rack.cell.w + kBetween);
-      const double y = plan.rack_boxes[r].y + kName + i % rows * (rack.cell.h + kBetween);
+      const std::uint32_t column = i / rows, row = i % rows;
+      const double x = plan.rack_boxes[r].x + kRackEdge + column * (rack.cell.w + kBetween);
+      const double y = plan.rack_boxes[r].y + kName + row * (rack.cell.h + kBetween);
       plan.servers[s] = {x, y, size.w, size.h};
-      for (std::uint32_t g = 0; g < server.gpus.size(); ++g)
+      for (std::uint32_t g = 0; g < server.gpus.size(); ++g) {
+        const std::uint32_t line = g / kLine;
         plan.gpus[server.gpus.first + g] = {x + kEdge + kStripe + g % kLine * kPitch,
-                                            y + kEdge + g / kLine * kPitch, FloorPlan::kGpuSide,
+                                            y + kEdge + line * kPitch, FloorPlan::kGpuSide,
                                             FloorPlan::kGpuSide};
+      }
     }
   }
   return plan;

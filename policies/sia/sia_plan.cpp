@@ -72,6 +72,7 @@ SiaAnswer SiaPolicy::solve(const View& view, const SiaProblem& problem,
   for (const GpuTypeId type : goodputs_.types())
     types.push_back(view.topology.gpu_types()[type.value].name);
   std::vector<JobId> ids;
+  ids.reserve(jobs.size());
   for (const JobView* job : jobs) ids.push_back(job->spec->id);
   reasons_.note(view.now, std::move(types), std::move(ids), problem, answer, trouble);
   return answer;
