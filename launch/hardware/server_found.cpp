@@ -30,7 +30,7 @@ GpuType type_of(const MachineFound& machine, Guesses& guesses) {
   for (const GpuFound& gpu : machine.gpus) {
     if (gpu.model == most->first) memory = std::max(memory, gpu.memory_gib);
   }
-  const GpuType known = gpu_type_in(label).value_or(GpuType{label, GpuType{}.memory_gib});
+  GpuType known = gpu_type_in(label).value_or(GpuType{label, GpuType{}.memory_gib});
   if (memory <= 0) {
     guesses.add("memory_gib of " + known.name + " is what such GPUs usually have", machine.name);
     return known;

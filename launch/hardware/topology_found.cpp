@@ -163,7 +163,7 @@ class FoundBuilder {
       return natural_less(x.domain, y.domain);
     });
     std::set<std::string> names;
-    const auto unused = [&names](std::string name) {
+    const auto unused = [&names](const std::string& name) {
       std::string tried = name;
       for (int n = 2; !tried.empty() && !names.insert(tried).second; ++n)
         tried = name + "-" + std::to_string(n);
