@@ -100,6 +100,31 @@ wait "$two" || fail "--share: $(cat share.2)"
 same_results e.out shared || fail "a shared folder is not the undivided run"
 [ -z "$(find shared -name '*.lock*')" ] || fail "--share: locks stay behind"
 
+echo "-- a leaderboard"
+expect 0 "entry 1: " leaderboard add board.yaml e.out --experiment e.yaml --quiet
+expect 2 "is entry 1 of board.yaml already" leaderboard add board.yaml e.out --experiment e.yaml --quiet
+mkdir boards
+expect 0 '"entry": 1' leaderboard add boards/one.yaml e.yaml --policy skipping --json --quiet
+grep -qF 'experiment: "../e.yaml"' boards/one.yaml || fail "leaderboard: a file beside it is named otherwise: $(head -5 boards/one.yaml)"
+expect 0 "x best" leaderboard show board.yaml
+expect 0 '"times_the_best": 1.0' leaderboard show board.yaml --json
+expect 0 "again the same, by " leaderboard check board.yaml --quiet
+expect 0 "3 of 3 runs again the same" leaderboard check board.yaml --sample 3 --seed 7 --quiet
+expect 0 '"differing": []' leaderboard check boards/one.yaml --entry 1 --json --quiet
+cp e.yaml e.kept
+sed -i 's/jobs: 40/jobs: 41/' e.yaml
+expect 1 "the experiment has no run" leaderboard check board.yaml --sample 1 --quiet
+mv e.kept e.yaml
+expect 2 "board.yaml has 2 entries" leaderboard check board.yaml --entry 9
+echo "entries: []" >no.board
+expect 2 "write leaderboard: 1" leaderboard show no.board
+expect 2 "no.board" leaderboard add no.board e.out --experiment e.yaml
+expect 2 "nosuch.board" leaderboard check nosuch.board
+expect 2 "say by --experiment FILE" leaderboard add board.yaml e.out
+expect 2 "the experiment has no policy 'lifo'" leaderboard add other.board e.out --experiment e.yaml --policy lifo
+[ ! -e other.board ] || fail "leaderboard: a refused add left a file"
+[ -z "$(find "$work" -maxdepth 1 -name 'starling-leaderboard-*')" ] || fail "leaderboard: a folder of runs stays behind"
+
 echo "-- watched"
 expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy srtf --agents 2 --record run.json --quiet
 expect 0 "wrote run.html: 100 jobs on 32 GPUs" view run.json

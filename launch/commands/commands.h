@@ -51,6 +51,7 @@ void add_restore(const Command& root);
 void add_pack(const Command& root);
 void add_reproduce(const Command& root);
 void add_experiment(const Command& root);
+void add_leaderboard(const Command& root);
 void add_report(const Command& root);
 void add_view(const Command& root);
 
