@@ -131,6 +131,49 @@ void RunRecorder::note(Instant now, std::string what) {
   recording_->notes.push_back({at(now), std::move(what)});
 }
 
+void RunRecorder::why(Instant now, JobId job, std::vector<std::string> lines) {
+  if (lines.empty()) return;
+  const std::uint32_t index = job_of(job);
+  const auto last = last_why_.find(index);
+  if (last != last_why_.end() && recording_->whys[last->second].lines == lines) return;
+  for (const std::string& line : lines) why_bytes_ += line.size();
+  if (why_bytes_ > kWhyBytes) {
+    ++recording_->whys_left_out;
+    return;
+  }
+  last_why_[index] = recording_->whys.size();
+  recording_->whys.push_back({at(now), index, std::move(lines)});
+}
+
+void RunRecorder::link_loads(Instant now, const std::vector<double>& parts) {
+  percent_.resize(parts.size(), 0);
+  for (std::uint32_t link = 0; link < parts.size(); ++link) {
+    const auto percent = static_cast<std::uint32_t>(std::lround(100 * parts[link]));
+    if (percent == percent_[link]) continue;
+    percent_[link] = percent;
+    recording_->loads.push_back({at(now), link, percent});
+  }
+  while (recording_->loads.size() > kLoadsMax && recording_->loads_each_s < kLongestInterval)
+    thin_loads();
+}
+
+/// Of each interval, which become twice as long, the last load of each link.
+void RunRecorder::thin_loads() {
+  double& each = recording_->loads_each_s;
+  each = each > 0 ? 2 * each : 1;
+  std::vector<Recording::LinkLoad> kept;
+  std::map<std::uint32_t, std::size_t> of;  // of the present interval
+  double begin = -1;
+  for (Recording::LinkLoad load : recording_->loads) {
+    load.at_s = std::floor(load.at_s / each) * each;
+    if (load.at_s != begin) of.clear();
+    begin = load.at_s;
+    const auto [found, fresh] = of.emplace(load.link, kept.size());
+    fresh ? kept.push_back(load) : void(kept[found->second] = load);
+  }
+  recording_->loads = std::move(kept);
+}
+
 void RunRecorder::renumber(Instant now, const Renumbering& numbers) {
   std::vector<std::uint32_t> next;
   for (std::uint32_t old = 0; old < numbers.gpus.size(); ++old) {

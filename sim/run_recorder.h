@@ -55,6 +55,18 @@ struct Recording {
     double at_s = 0;  ///< its beginning
     std::uint32_t from = 0, to = 0, kind = 0, count = 0;
   };
+  /// What the policy of its home said of a job, a line each, when it decided about it.
+  struct Why {
+    double at_s = 0;
+    std::uint32_t job = 0;  ///< index
+    std::vector<std::string> lines;
+  };
+  /// From then on so much of a link's bandwidth is used in one of its directions.
+  struct LinkLoad {
+    double at_s = 0;
+    std::uint32_t link = 0;     ///< 2 * index of Topology::network_links(), plus 1 from b to a
+    std::uint32_t percent = 0;  ///< of what gangs can have of it
+  };
   Topology topology;
   std::vector<IndexRange> agents, executors;  ///< servers of each
   std::string policy, workload;
@@ -67,6 +79,10 @@ struct Recording {
   std::vector<Note> notes = {};  ///< faults, servers that changed
   double frames_each_s = 0;
   std::vector<Frames> frames = {};
+  std::vector<Why> whys = {};
+  std::uint64_t whys_left_out = 0;   ///< beyond RunRecorder::kWhyBytes
+  double loads_each_s = 0;           ///< of an interval only a link's last load is kept
+  std::vector<LinkLoad> loads = {};  ///< by time; none where the physics knows no flows
 };
 
 /// Told by a world of what happens, in its order; keeps what `starling view` shows. It changes
@@ -76,6 +92,8 @@ struct Recording {
 class RunRecorder {
  public:
   static constexpr std::size_t kFramesMax = 20'000;
+  static constexpr std::size_t kLoadsMax = 40'000;
+  static constexpr std::size_t kWhyBytes = std::size_t{4} << 20U;
 
   void begins(const Topology& topology, std::vector<IndexRange> agents,
               std::vector<IndexRange> executors);
@@ -86,6 +104,10 @@ class RunRecorder {
   void up(Instant now, bool agent, std::uint32_t number);
   void sick(Instant now, GpuId gpu, bool is_sick);
   void note(Instant now, std::string what);
+  /// Nothing, or what was told of the job last, is not kept again.
+  void why(Instant now, JobId job, std::vector<std::string> lines);
+  /// Of all links in both directions, as parts of what they carry, by LinkDirection.
+  void link_loads(Instant now, const std::vector<double>& parts);
   /// GPUs have other numbers from now on; what comes to new servers is not kept.
   void renumber(Instant now, const Renumbering& numbers);
   /// The run is over: jobs and figures. May be called once for each begins().
@@ -98,6 +120,7 @@ class RunRecorder {
   [[nodiscard]] Placement first_numbers(const Placement& gpus) const;
   std::uint32_t job_of(JobId job);
   void thin();
+  void thin_loads();
 
   std::optional<Recording> recording_;
   std::map<JobId, std::uint32_t> jobs_;
@@ -107,7 +130,10 @@ class RunRecorder {
   std::map<std::pair<bool, std::uint32_t>, std::size_t> down_;
   std::map<GpuId, std::size_t> sick_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::size_t> interval_;
-  std::vector<std::uint32_t> first_;  ///< the first number of each present GPU; empty: the same
+  std::map<std::uint32_t, std::size_t> last_why_;  ///< of a job
+  std::size_t why_bytes_ = 0;
+  std::vector<std::uint32_t> percent_;  ///< of each link, as told last
+  std::vector<std::uint32_t> first_;    ///< the first number of each present GPU; empty: the same
 };
 
 }  // namespace starling

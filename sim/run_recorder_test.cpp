@@ -77,6 +77,71 @@ TEST_CASE("a recorded run is the run that it would have been, and its record is 
   }
 }
 
+TEST_CASE("what policies say and how links are loaded changes no run, and is in the record") {
+  const Topology topology = small_cluster();
+  const Trace trace = some_jobs(200, topology.gpu_count());
+  SimOptions options;
+  options.policy = "lif:threshold=0.3";
+  options.agents = 2;
+  options.physics = PhysicsKind::full;
+  options.links = NetworkKind::flows;
+  GeneratorOptions shape;
+  shape.servers = 8;
+  shape.servers_per_rack = 2;
+  const Topology racks = generate_leaf_spine(shape).value();
+  const auto alone = simulate(racks, trace, make_policy_registry(), options);
+  RunRecorder recorder;
+  options.recorder = &recorder;
+  const auto watched = simulate(racks, trace, make_policy_registry(), options);
+  REQUIRE(alone.ok());
+  REQUIRE(watched.ok());
+  CHECK(watched.value().trace_hash == alone.value().trace_hash);
+  const Recording& record = *recorder.recording();
+  std::map<std::uint32_t, std::vector<std::string>> said;
+  for (const Recording::Why& why : record.whys) {
+    CHECK(why.job < record.jobs.size());
+    CHECK(why.lines != said[why.job]);
+    said[why.job] = why.lines;
+  }
+  CHECK(said.size() == trace.jobs.size());
+  CHECK(record.whys_left_out == 0);
+  REQUIRE_FALSE(record.loads.empty());
+  std::map<std::uint32_t, std::uint32_t> now;
+  for (std::size_t i = 0; i < record.loads.size(); ++i) {
+    CHECK(record.loads[i].link < 2 * racks.network_links().size());
+    CHECK(record.loads[i].percent <= 100);
+    if (i > 0) CHECK(record.loads[i - 1].at_s <= record.loads[i].at_s);
+    now[record.loads[i].link] = record.loads[i].percent;
+  }
+  for (const auto& [link, percent] : now) CHECK(percent == 0);  // all jobs are over
+}
+
+TEST_CASE("what is said and loads of links do not grow beyond their bounds") {
+  RunRecorder recorder;
+  recorder.begins(small_cluster(), {}, {});
+  const std::string word(1000, 'x');
+  for (std::uint32_t i = 0; i < 6000; ++i)
+    recorder.why(at_s(i), JobId{1, i % 7}, {word + std::to_string(i)});
+  const Recording& record = *recorder.recording();
+  CHECK(record.whys.size() + record.whys_left_out == 6000);
+  CHECK(record.whys.size() * 1000 < RunRecorder::kWhyBytes);
+  CHECK(record.whys_left_out > 0);
+  std::vector<double> parts(20);
+  for (std::uint32_t i = 0; i < 10'000; ++i) {
+    for (std::uint32_t link = 0; link < 20; ++link) parts[link] = (i + link) % 50 / 100.0;
+    recorder.link_loads(at_s(0.1 * i), parts);
+  }
+  CHECK(record.loads.size() <= RunRecorder::kLoadsMax);
+  CHECK(record.loads.size() > RunRecorder::kLoadsMax / 8);
+  CHECK(record.loads_each_s > 0);
+  for (std::uint32_t link = 0; link < 20; ++link) {
+    std::uint32_t last = 0;
+    for (const Recording::LinkLoad& load : record.loads)
+      if (load.link == link) last = load.percent;
+    CHECK(last == (9999 + link) % 50);
+  }
+}
+
 TEST_CASE("no two attempts of a record have one GPU at a time, where policies share none") {
   const Topology topology = small_cluster();
   RunRecorder recorder;

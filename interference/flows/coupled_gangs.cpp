@@ -62,6 +62,12 @@ std::span<const std::uint32_t> CoupledGangs::changed() const noexcept {
   return moved_ ? rates_.changed() : std::span<const std::uint32_t>{};
 }
 
+std::vector<double> CoupledGangs::loads() const {
+  std::vector<double> parts(rates_.links());
+  for (std::uint32_t link = 0; link < parts.size(); ++link) parts[link] = rates_.load(link);
+  return parts;
+}
+
 const NetworkShare* CoupledGangs::share(std::uint32_t gang) const noexcept {
   return rates_.contains(gang) ? &gangs_[gang].share : nullptr;
 }

@@ -46,6 +46,8 @@ class CoupledGangs {
   [[nodiscard]] const NetworkShare* share(std::uint32_t gang) const noexcept;
   /// Bytes per second that links carry of it, for a gang with a share.
   [[nodiscard]] double rate(std::uint32_t gang) const noexcept { return rates_.rate(gang); }
+  /// Of each link between switches, by LinkDirection, the part of what it can carry.
+  [[nodiscard]] std::vector<double> loads() const;
 
  private:
   struct Gang {

@@ -44,6 +44,13 @@ void MaxMin::remove(std::uint32_t gang) {
   solve();
 }
 
+double MaxMin::load(std::uint32_t link) const noexcept {
+  double used = 0;
+  for (const Member& member : links_[link].members)
+    used += member.weight * gangs_[member.gang].rate;
+  return used / links_[link].capacity;
+}
+
 // Summed in the order of gangs, so that it is the same whichever came first.
 void MaxMin::find_tight(std::span<const LinkUse> uses) {
   for (const LinkUse& use : uses) {

@@ -40,6 +40,9 @@ class MaxMin {
   }
   [[nodiscard]] double rate(std::uint32_t gang) const noexcept { return gangs_[gang].rate; }
   [[nodiscard]] double demand(std::uint32_t gang) const noexcept { return gangs_[gang].demand; }
+  /// Of what a link can carry, the part that all rates take of it.
+  [[nodiscard]] double load(std::uint32_t link) const noexcept;
+  [[nodiscard]] std::size_t links() const noexcept { return links_.size(); }
   /// The others whose rates the last add() or remove() changed, ascending.
   [[nodiscard]] std::span<const std::uint32_t> changed() const noexcept { return changed_; }
   /// How many gangs the last add() or remove() looked at.

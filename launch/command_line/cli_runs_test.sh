@@ -130,6 +130,10 @@ expect 0 "JCT mean" sim --topology t.yaml --trace w.csv --policy srtf --agents 2
 expect 0 "wrote run.html: 100 jobs on 32 GPUs" view run.json
 grep -q '<script id="data" type="application/json">' run.html || fail "view: no page"
 expect 0 "wrote run.svg" view run.json --svg run.svg --at 1h
+expect 0 "wrote both.pdf" view run.json --svg both.svg --pdf both.pdf --at 1h
+cmp -s run.svg both.svg || fail "view: the picture beside a PDF is another one"
+head -c 8 both.pdf | grep -q '%PDF-1.4' || fail "view: no PDF"
+expect 2 "must end in .pdf" view run.json --pdf run.svg
 expect 0 '"at_s": 3600' view run.json --json --at 1h
 expect 2 "the run ended after" view run.json --json --at 900d
 expect 2 "is no recording" view t.yaml

@@ -29,6 +29,7 @@ constexpr KnownKind kKinds[] = {
     {"table of 'starling profile'", "campaign,gpu,model_a,batch_a,model_b,batch_b,", ""},
     {"file of weights", "STRLNETS", ""},
     {"page of 'starling reproduce'", "# Published figures, made again", ""},
+    {"picture of Starling's", "%PDF-1.4\n% a picture of starling view", ""},
     {"recording of a run", "{\"starling_recording\":", ""},
 };
 

@@ -16,6 +16,7 @@ enum class OutKind {
   pairs,      ///< what `profile` measured, CSV
   weights,    ///< of a trained network
   compared,   ///< what `reproduce` found, Markdown
+  sheet,      ///< a picture as PDF
   recording,  ///< of a run, JSON, plain or gzip
 };
 

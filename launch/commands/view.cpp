@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "launch/command_line/exit_codes.h"
 #include "launch/command_line/out_file.h"
@@ -12,6 +13,7 @@
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "launch/view/moment.h"
+#include "launch/view/picture_pdf.h"
 #include "launch/view/recording_file.h"
 #include "launch/view/still_picture.h"
 #include "launch/view/view_page.h"
@@ -22,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ViewOptions {
-  std::string run, out, svg;
+  std::string run, out, svg, pdf;
   std::optional<std::string> at;
   bool json = false, quiet = false;
 };
@@ -34,20 +36,42 @@ std::string page_name(const std::string& run) {
   return file.replace_extension(".html").string();
 }
 
-int view(const ViewOptions& o) {
-  const bool still = !o.svg.empty() || o.json;
-  if (o.at && !still) return bad_input("view: --at: of a still picture; give --svg FILE or --json");
-  if (still && !o.out.empty())
-    return bad_input("view: -o is for the page; give it without --svg and --json");
-  if (!o.svg.empty() && fs::path(o.svg).extension() != ".svg")
-    return bad_input("view: --svg: the picture is an SVG; '" + o.svg + "' must end in .svg");
-  const std::string file = !o.svg.empty() ? o.svg : o.out.empty() ? page_name(o.run) : o.out;
-  if (!o.json || !o.svg.empty()) {
-    if (const Status good = check_out_file(file, o.svg.empty() ? OutKind::page : OutKind::picture);
-        !good)
-      return bad_input(std::string("view: ") + (o.svg.empty() ? "-o: " : "--svg: ") +
-                       good.error().message);
+/// What is to be written: the page, or one picture or both.
+struct OutFile {
+  const char* option;
+  std::string name;
+  OutKind kind;
+};
+
+std::vector<OutFile> files_of(const ViewOptions& o) {
+  std::vector<OutFile> files;
+  if (!o.svg.empty()) files.push_back({"--svg", o.svg, OutKind::picture});
+  if (!o.pdf.empty()) files.push_back({"--pdf", o.pdf, OutKind::sheet});
+  if (files.empty() && !o.json)
+    files.push_back({"-o", o.out.empty() ? page_name(o.run) : o.out, OutKind::page});
+  return files;
+}
+
+/// What of the command line is wrong; empty: nothing.
+std::string wrong_options(const ViewOptions& o, const std::vector<OutFile>& files) {
+  const bool still = o.json || files.front().kind != OutKind::page;
+  if (o.at && !still) return "--at: of a still picture; give --svg FILE, --pdf FILE or --json";
+  if (still && !o.out.empty()) return "-o is for the page; give it without --svg, --pdf and --json";
+  for (const OutFile& file : files) {
+    const char* const end = file.kind == OutKind::picture ? ".svg" : ".pdf";
+    if (file.kind != OutKind::page && fs::path(file.name).extension() != end)
+      return std::string(file.option) + ": '" + file.name + "' must end in " + end;
+    if (const Status good = check_out_file(file.name, file.kind); !good)
+      return std::string(file.option) + ": " + good.error().message;
   }
+  return "";
+}
+
+int view(const ViewOptions& o) {
+  const std::vector<OutFile> files = files_of(o);
+  if (const std::string wrong = files.empty() ? "" : wrong_options(o, files); !wrong.empty())
+    return bad_input("view: " + wrong);
+  if (files.empty() && !o.out.empty()) return bad_input("view: -o is for the page; give no --json");
   const auto at = o.at ? parse_duration(*o.at) : Result<Duration>(Duration{0});
   if (!at) return bad_input("view: --at: " + at.error().message);
   const auto read = read_recording(o.run);
@@ -57,22 +81,21 @@ int view(const ViewOptions& o) {
   if (at_s > recording.end_s)
     return bad_input("view: --at: the run ended after " + human_seconds(recording.end_s) +
                      "; give a time before");
-  std::string text;
-  if (still) {
-    const Moment moment = moment_of(recording, at_s);
-    if (o.json) std::fputs(moment_json(recording, moment).c_str(), stdout);
-    if (o.svg.empty()) return kDone;
-    text = still_picture(recording, moment);
-  } else {
-    text = view_page(recording);
-  }
-  if (auto written = write_text(file, text); !written.ok()) return failed(written.error());
-  if (!o.quiet) {
-    std::fprintf(stderr, "starling: wrote %s: %s on %s, %s\n", file.c_str(),
+  const Moment moment = moment_of(recording, at_s);
+  if (o.json) std::fputs(moment_json(recording, moment).c_str(), stdout);
+  for (const OutFile& file : files) {
+    const bool page = file.kind == OutKind::page;
+    const std::string picture = page ? "" : still_picture(recording, moment);
+    const std::string text = page                            ? view_page(recording)
+                             : file.kind == OutKind::picture ? picture
+                                                             : picture_pdf(picture);
+    if (auto written = write_text(file.name, text); !written.ok()) return failed(written.error());
+    if (o.quiet) continue;
+    std::fprintf(stderr, "starling: wrote %s: %s on %s, %s\n", file.name.c_str(),
                  amount(recording.jobs.size(), "job").c_str(),
                  amount(recording.topology.gpu_count(), "GPU").c_str(),
-                 still ? (human_seconds(at_s) + " after the start").c_str()
-                       : human_seconds(recording.end_s).c_str());
+                 page ? human_seconds(recording.end_s).c_str()
+                      : (human_seconds(at_s) + " after the start").c_str());
   }
   return kDone;
 }
@@ -87,11 +110,13 @@ void add_view(const Command& root) {
                      "what 'sim --record', 'run --record' or 'chaos sim --record' wrote");
   command.option("-o,--out", o->out, "FILE.html", "the page (default: RUN with .html)");
   command.option("--svg", o->svg, "FILE.svg", "a still picture instead");
+  command.option("--pdf", o->pdf, "FILE.pdf", "the same as PDF");
   command.option("--at", o->at, "TIME",
                  "of the picture, or of --json: 90s, 36h, 2d after the start (default: half way)");
   command.flag("--json", o->json, "which jobs run where and which wait at that time, on stdout");
   command.flag("-q,--quiet", o->quiet, "nothing on stderr");
-  command.examples({"starling view run.json", "starling view run.json --svg run.svg --at 36h"});
+  command.examples(
+      {"starling view run.json", "starling view run.json --svg run.svg --pdf run.pdf --at 36h"});
   command.action([o] { return view(*o); });
 }
 

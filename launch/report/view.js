@@ -86,13 +86,27 @@ const showFeed = () => {
     if (wrongKinds.has(e.kind)) row.querySelector('.what').classList.add('wrong');
   }
 };
+// The fullest links, and how full.
+const showLinks = () => {
+  if (links.length === 0) return;
+  $('links').replaceChildren();
+  const list = links.filter((l) => state.load[l.i] > 0).sort((a, b) => state.load[b.i] - state.load[a.i] || a.i - b.i);
+  for (const l of list.slice(0, 6)) {
+    const row = button($('links'), loadColour(state.load[l.i]), l.name, `${state.load[l.i]} %`);
+    row.title = `${l.name}, ${Number(l.gbps.toPrecision(3))} Gbit/s`;
+    const meter = make('span', row, undefined, {class: 'meter'});
+    make('i', meter, '', {style: `width:${Math.min(100, state.load[l.i])}%;background:${loadColour(state.load[l.i])}`});
+  }
+  if (list.length > 6) make('div', $('links'), `and ${count(list.length - 6)} more with less`, {class: 'note'});
+  if (list.length === 0) make('div', $('links'), 'No gang crosses a link between racks.', {class: 'note'});
+};
 const story = $('story');
 const storyHead = (title) => {
   story.hidden = false;
   story.replaceChildren();
   make('h2', story, title);
 };
-const closeStory = () => { look.chosen = look.chosenGpu = null; story.hidden = true; dirty = true; };
+const closeStory = () => { look.chosen = look.chosenGpu = null; story.hidden = true; lineStale = floorStale = dirty = true; };
 const jump = (parent, text, at) => { const b = make('button', parent, text); b.onclick = () => seek(at); return b; };
 const showJob = (job) => {
   storyHead(job.name);
@@ -115,7 +129,26 @@ const showJob = (job) => {
     make('td', tr, rangesOf(a.gpus));
   }
   if (job.attempts.length > 40) make('p', story, `and ${count(job.attempts.length - 40)} more attempts`, {class: 'note'});
+  make('h3', story, 'Why');
+  make('ul', story, undefined, {id: 'why', 'aria-live': 'polite'});
+  whyShown = '';
+  showWhy();
   jump(story, 'Close', null).onclick = closeStory;
+};
+let whyShown = '';
+const showWhy = () => {
+  const box = $('why');
+  if (look.chosen === null || box === null) return;
+  goTo(t);
+  const {lines, said} = whyNow(look.chosen, t);
+  const text = [...lines, ...(said ? said.lines : [])].join('\n') + (said ? said.at : '');
+  if (text === whyShown) return;
+  whyShown = text;
+  box.replaceChildren();
+  for (const one of lines) make('li', box, one);
+  if (said === undefined) return;
+  jump(make('li', box, 'its home said at '), shortClock(said.at), said.at);
+  for (const one of said.lines) make('li', box, one, {class: 'said'});
 };
 const showGpu = (gpu) => {
   const server = servers[serverOf[gpu]], had = gpuStory[gpu];
@@ -127,17 +160,17 @@ const showGpu = (gpu) => {
   if (had.length > 10) make('div', rows, `${count(had.length)} attempts in all`, {class: 'note'});
   jump(story, 'Close', null).onclick = closeStory;
 };
-const choosing = (job) => { look.chosen = job; look.chosenGpu = null; showJob(job); dirty = true; };
+const choosing = (job) => { look.chosen = job; look.chosenGpu = null; showJob(job); lineStale = floorStale = dirty = true; };
 const choosingGpu = (gpu) => {
   const on = state.on[gpu];
   if (look.chosenGpu !== gpu && on.length > 0 && !(on.includes(look.chosen))) { choosing(on[0]); return; }
   look.chosen = null;
   look.chosenGpu = gpu;
   showGpu(gpu);
-  dirty = true;
+  lineStale = floorStale = dirty = true;
 };
 
-const panels = () => { showNow(); showAgents(); showQueue(); showFeed(); };
+const panels = () => { showNow(); showAgents(); showQueue(); showLinks(); showFeed(); showWhy(); };
 const slider = $('slider');
 const show = (now) => {
   goTo(t);
@@ -195,16 +228,18 @@ const legend = () => {
   $('legend').replaceChildren();
   const words = [[`${colours.run0}`, 'GPUs in use'], [colours.run1, 'jobs waiting, and below them faults'], [colours.idle, 'a free GPU']];
   if (data.agents > 1) words.push([agentColour(0), 'left of a server: its agent']);
+  if (links.length > 0) words.push([loadColour(50), 'the fullest link; on a rack, the fullest of its switch']);
   for (const [colour, text] of words) { const e = make('span', $('legend')); make('i', e, '', {style: `background:${colour}`}); e.append(text); }
 };
-choose($('colour'), paints.map((p) => p.name), (i) => { paint = paints[i]; dirty = true; });
+choose($('colour'), paints.map((p) => p.name), (i) => { paint = paints[i]; lineStale = floorStale = dirty = true; });
+$('links-card').hidden = links.length === 0;
 $('talk').onchange = () => { look.talk = $('talk').checked; };
 $('find').onchange = () => {
   const word = $('find').value.trim().toLowerCase();
   if (word === '') return;
   const job = jobs.find((j) => j.name.toLowerCase() === word) || jobs.find((j) => j.name.toLowerCase().includes(word));
   const server = servers.find((s) => s.n > 0 && s.name.toLowerCase() === word);
-  if (server) { look.chosen = null; look.chosenGpu = server.first; showGpu(server.first); dirty = true; }
+  if (server) { look.chosen = null; look.chosenGpu = server.first; showGpu(server.first); lineStale = floorStale = dirty = true; }
   else if (job) { choosing(job); if (!state.parts.has(job)) seek(job.attempts.length > 0 ? job.attempts[0].from : job.submit); }
   $('find').setCustomValidity(server || job ? '' : 'no job and no server is called that');
   $('find').reportValidity();
@@ -229,8 +264,16 @@ addEventListener('keydown', (e) => {
   keys[e.key]();
 });
 const faster = (by) => { speed = Math.min(speeds.length - 1, Math.max(0, speed + by)); $('speed').value = String(speed); };
-const anew = () => { readColours(); layOut(); legend(); dirty = true; };
+const anew = () => { readColours(); layOut(); legend(); lineStale = floorStale = dirty = true; };
 dark.addEventListener('change', anew);
 new ResizeObserver(() => { layOut(); dirty = true; }).observe(map.parentElement);
 $('speed').value = String(speed);
-finish(() => { anew(); show(0); requestAnimationFrame(frame); });
+// file.html#at=3600&job=NAME: that moment, and the story of that job or server.
+const asked = new URLSearchParams(location.hash.slice(1));
+finish(() => {
+  anew();
+  if (asked.has('job')) { $('find').value = asked.get('job'); $('find').onchange(); }
+  if (Number.isFinite(Number(asked.get('at')))) seek(Number(asked.get('at')) || t);
+  show(0);
+  requestAnimationFrame(frame);
+});

@@ -38,6 +38,14 @@ const rangesOf = (gpus) => {
 const manyGpus = (n) => `${count(n)} GPU${n === 1 ? '' : 's'}`;
 const same = (a, b) => a.length === b.length && new Set([...a, ...b]).size === a.length;
 
+// What was said of jobs when their homes decided about them.
+for (const job of jobs) job.whys = [];
+for (const [at, job, lines] of data.whys.list) jobs[job].whys.push({at, lines: lines.map((i) => data.whys.lines[i])});
+
+// Links between switches, each in one direction, with the racks whose switches they lead from or to.
+const links = data.loads.links.map(([from, to, gbps, out, into], i) => ({i, name: `${from} → ${to}`, gbps, racks: [out, into].filter((rack) => rack !== null)}));
+const loads = data.loads.list;
+
 // What each attempt is, beside the one before.
 for (const job of jobs) {
   job.attempts.sort((a, b) => a.from - b.from);
@@ -95,12 +103,16 @@ events.sort((a, b) => a.at - b.at || a.order - b.order);
 const told = events.filter((e) => e.kind !== '');
 const wrongKinds = new Set(['down', 'sick', 'fault']);
 
-const fresh = () => ({at: -1, next: 0, busy: 0, on: Array.from({length: gpuCount}, () => []), parts: new Map(), waiting: new Set(), over: new Set(), down: new Set(), sick: new Set()});
+const fresh = () => ({at: -1, next: 0, busy: 0, on: Array.from({length: gpuCount}, () => []), parts: new Map(), waiting: new Set(), over: new Set(), down: new Set(), sick: new Set(), load: new Array(links.length).fill(0), nextLoad: 0});
 let state = fresh();
 // The state of time t: from where it is forward, or from the beginning.
 const goTo = (t) => {
   if (t < state.at) state = fresh();
   while (state.next < events.length && events[state.next].at <= t) events[state.next++].apply(state);
+  while (state.nextLoad < loads.length && loads[state.nextLoad][0] <= t) {
+    const [, link, part] = loads[state.nextLoad++];
+    state.load[link] = part;
+  }
   state.at = t;
 };
 const firstAfter = (list, t) => {
@@ -120,3 +132,54 @@ const course = (() => {
   return points;
 })();
 const mostWaiting = course.reduce((most, p) => Math.max(most, p[2]), 1);
+
+// The load of the fullest link over the run, by parts of it; none where the record has no links.
+const kParts = 400;
+const fullest = (() => {
+  const now = new Array(links.length).fill(0), parts = [];
+  if (links.length === 0) return parts;
+  let next = 0, most = 0;
+  for (let part = 0; part < kParts; ++part) {
+    most = Math.max(0, ...now);
+    for (; next < loads.length && loads[next][0] < end * (part + 1) / kParts; ++next) {
+      now[loads[next][1]] = loads[next][2];
+      most = Math.max(most, loads[next][2]);
+    }
+    parts.push(most);
+  }
+  return parts;
+})();
+
+// Why a job is where it is at the time of the state, in words: what the record shows, and then what its home said last.
+const serversOf = (gpus) => {
+  const names = [...new Set(gpus.map((gpu) => servers[serverOf[gpu]].name))];
+  return names.length <= 4 ? names.join(', ') : `${names.slice(0, 3).join(', ')} and ${names.length - 3} more servers`;
+};
+const someNames = (list) => `${list.slice(0, 3).map((job) => job.name).join(', ')}${list.length > 3 ? ` and ${list.length - 3} more` : ''}`;
+const whyRuns = (job, t) => {
+  const attempt = job.attempts.findLast((a) => a.from <= t);
+  const out = [`runs on GPUs ${rangesOf(attempt.gpus)} of ${serversOf(attempt.gpus)}, for ${time(t - attempt.from)}`];
+  const racks = new Set(attempt.gpus.map((gpu) => servers[serverOf[gpu]].rack));
+  if (racks.size > 1) out.push(`over ${racks.size} racks`);
+  const left = new Set(attempt.gpus.flatMap((gpu) => gpuStory[gpu].filter((s) => s.job !== job && !s.open && Math.abs(s.until - attempt.from) < 1).map((s) => s.job)));
+  if (left.size > 0) out.push(`its GPUs became free when it started: of ${someNames([...left])}`);
+  const beside = new Set(attempt.gpus.flatMap((gpu) => state.on[gpu].filter((other) => other !== job)));
+  if (beside.size > 0) out.push(`shares GPUs with ${someNames([...beside])}`);
+  return out;
+};
+const whyWaits = (job, t) => {
+  const before = [...state.waiting].filter((other) => other.home === job.home && (other.submit < job.submit || (other.submit === job.submit && other.i < job.i)));
+  const out = [`waits for ${time(t - job.submit)}${job.attempts.some((a) => a.from <= t) ? ' in all, with what it ran' : ''}; ${before.length === 0 ? 'the first in order of arrival' : `${count(before.length)} of its home came before it`}`];
+  const free = (of) => of.reduce((n, s) => { for (let g = s.first; g < s.first + s.n; ++g) n += state.on[g].length === 0 && !state.sick.has(g) ? 1 : 0; return n; }, 0);
+  const most = (of) => of.reduce((n, s) => Math.max(n, free([s])), 0);
+  for (let agent = 0; agent < data.agents && agent < 8; ++agent) {
+    const own = servers.filter((s) => s.agent === agent);
+    out.push(`agent ${agent}${agent === job.home ? ', its home,' : ''} has ${manyGpus(free(own))} free, ${most(own)} of them in one server; the job asks for ${job.gpus}`);
+  }
+  return out;
+};
+const whyNow = (job, t) => {
+  if (t < job.submit) return {lines: ['has not come yet'], said: undefined};
+  const lines = state.parts.has(job) ? whyRuns(job, t) : state.over.has(job) ? [`${job.state}, ${time(job.end - job.submit)} after it came`] : whyWaits(job, t);
+  return {lines, said: job.whys.findLast((why) => why.at <= t)};
+};

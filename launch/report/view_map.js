@@ -23,6 +23,9 @@ const paints = [
 ];
 let paint = paints[0];
 
+// Links: green, and red where they are full.
+const loadColour = (part) => `hsl(${Math.round(140 - 1.35 * Math.min(100, part))} 62% ${dark.matches ? 55 : 42}%)`;
+
 const look = {chosen: null, chosenGpu: null, hover: null, talk: true, flashes: new Map(), arcs: []};
 
 const fit = (canvas, height) => {
@@ -42,6 +45,7 @@ const map = $('map');
 let plan = data.plans[0], scale = 1, left = 0, mapHeight = 1;
 const back = document.createElement('canvas');
 const layOut = () => {
+  floorStale = true;
   const width = Math.max(1, map.clientWidth);
   plan = data.plans[width < 620 ? 1 : 0];
   const most = width < 620 ? width * 1.5 : Math.max(320, innerHeight - 300);
@@ -97,8 +101,31 @@ const bow = (p, [x1, y1], [x2, y2], lift) => {
 };
 
 const kFlash = 900, kArc = 700;  // milliseconds of the watcher
-const drawGpu = (p, gpu, now) => {
+// Racks and GPUs as they were drawn last: of a frame only those are drawn anew that are others now.
+const floor = document.createElement('canvas');
+let floorStale = true, drawnOn = [], drawnSick = [];
+const drawFloor = () => {
+  const p = floor.getContext('2d'), ratio = devicePixelRatio || 1;
+  if (floorStale || floor.width !== map.width || floor.height !== map.height) {
+    floor.width = map.width;
+    floor.height = map.height;
+    p.drawImage(back, 0, 0);
+    drawnOn = new Array(gpuCount);
+    floorStale = false;
+  }
+  p.setTransform(ratio * scale, 0, 0, ratio * scale, left * ratio, ratio);
+  for (let gpu = 0; gpu < gpuCount; ++gpu) {
+    const on = state.on[gpu], sick = state.sick.has(gpu);  // a list is never changed, but another one
+    if (drawnOn[gpu] === on && drawnSick[gpu] === sick) continue;
+    drawnOn[gpu] = on;
+    drawnSick[gpu] = sick;
+    drawGpu(p, gpu);
+  }
+};
+const drawGpu = (p, gpu) => {
   const x = plan.gpus[2 * gpu], y = plan.gpus[2 * gpu + 1], side = plan.gpu, on = state.on[gpu];
+  p.fillStyle = colours.card;
+  p.fillRect(x - 0.4, y - 0.4, side + 0.8, side + 0.8);
   rounded(p, x, y, side, side, 1.6);
   p.fillStyle = on.length === 0 ? colours.idle : paint.of(on[0]);
   p.globalAlpha = look.chosen !== null && on.length > 0 && !on.includes(look.chosen) ? 0.28 : 1;
@@ -108,17 +135,6 @@ const drawGpu = (p, gpu, now) => {
     p.fillRect(x, y + side / 2, side, side / 2);
   }
   p.globalAlpha = 1;
-  const flash = look.flashes.get(gpu);
-  if (flash !== undefined && on.length > 0) {
-    const left0 = 1 - (now - flash) / kFlash;
-    if (left0 > 0) {
-      p.strokeStyle = colours.ink;
-      p.globalAlpha = 0.7 * left0;
-      p.lineWidth = 1.6;
-      p.strokeRect(x + 0.4, y + 0.4, side - 0.8, side - 0.8);
-      p.globalAlpha = 1;
-    }
-  }
   if (state.sick.has(gpu)) {
     p.strokeStyle = colours.run1;
     p.lineWidth = 1.6;
@@ -127,13 +143,40 @@ const drawGpu = (p, gpu, now) => {
     p.stroke();
   }
 };
+// At the top of each rack how full the fullest link of its switch is.
+const drawUplinks = (p) => {
+  const part = new Map();
+  for (const link of links) for (const rack of link.racks) part.set(rack, Math.max(part.get(rack) || 0, state.load[link.i]));
+  for (const [x, y, w, , name] of plan.racks) {
+    const full = part.get(name), wide = Math.min(24, w / 2);
+    if (full === undefined) continue;
+    p.fillStyle = colours.idle;
+    p.fillRect(x + w - wide - 4, y + 4, wide, 4);
+    p.fillStyle = loadColour(full);
+    p.fillRect(x + w - wide - 4, y + 4, wide * Math.min(1, full / 100), 4);
+  }
+};
+const drawFlashes = (p, now) => {
+  p.strokeStyle = colours.ink;
+  p.lineWidth = 1.6;
+  for (const [gpu, born] of look.flashes) {
+    const left0 = 1 - (now - born) / kFlash;
+    if (left0 <= 0) { look.flashes.delete(gpu); continue; }
+    if (state.on[gpu].length === 0) continue;
+    p.globalAlpha = 0.7 * Math.min(1, left0);
+    p.strokeRect(plan.gpus[2 * gpu] + 0.4, plan.gpus[2 * gpu + 1] + 0.4, plan.gpu - 0.8, plan.gpu - 0.8);
+  }
+  p.globalAlpha = 1;
+};
 const drawMap = (now) => {
   const {pen: p, width, ratio} = fit(map, mapHeight);
+  drawFloor();
   p.setTransform(1, 0, 0, 1, 0, 0);
   p.clearRect(0, 0, map.width, map.height);
-  p.drawImage(back, 0, 0);
+  p.drawImage(floor, 0, 0);
   p.setTransform(ratio * scale, 0, 0, ratio * scale, left * ratio, ratio);
-  for (let gpu = 0; gpu < gpuCount; ++gpu) drawGpu(p, gpu, now);
+  drawFlashes(p, now);
+  if (links.length > 0) drawUplinks(p);
   for (const s of servers) {
     const [x, y, w, h] = plan.servers[s.i];
     const away = state.down.has(daemon(false, s.executor)), mute = state.down.has(daemon(true, s.agent));
@@ -182,20 +225,30 @@ const gpuAt = (event) => {
 };
 
 // GPUs in use filled, jobs waiting as a line, faults as ticks, and where we are.
-const line = $('line');
-const drawLine = (t) => {
-  const {pen: p, width, height} = fit(line, 74);
+const line = $('line'), lineBack = document.createElement('canvas');
+let lineStale = true;
+const drawCurves = (p, width, height) => {
   p.clearRect(0, 0, width, height);
   const low = height - 8, high = 4, x = (s) => s / end * width;
+  // A point for each pixel is enough: of more the highest and the lowest.
   const curve = (value, most) => {
     p.beginPath();
     p.moveTo(0, low);
-    let y = low;
+    let y = low, pixel = -1, least = low, top = low;
+    const to = (at) => { p.lineTo(at, least); p.lineTo(at, top); p.lineTo(at, y); };
     for (const point of course) {
-      p.lineTo(x(point[0]), y);
-      y = low - (low - high) * value(point) / most;
-      p.lineTo(x(point[0]), y);
+      const at = x(point[0]), next = low - (low - high) * value(point) / most;
+      if (Math.floor(at * 2) !== pixel) {
+        if (pixel >= 0) to((pixel + 0.5) / 2);
+        p.lineTo(at, y);
+        pixel = Math.floor(at * 2);
+        least = top = next;
+      }
+      y = next;
+      least = Math.max(least, y);
+      top = Math.min(top, y);
     }
+    if (pixel >= 0) to((pixel + 0.5) / 2);
     p.lineTo(width, y);
   };
   curve((point) => point[1], Math.max(1, gpuCount));
@@ -209,6 +262,14 @@ const drawLine = (t) => {
   p.strokeStyle = colours.run1;
   p.lineWidth = 1.3;
   p.stroke();
+  if (fullest.length > 0) {
+    p.strokeStyle = loadColour(50);
+    p.setLineDash([3, 2]);
+    p.beginPath();
+    for (const [part, most] of fullest.entries()) p.lineTo((part + 0.5) / kParts * width, low - (low - high) * Math.min(1, most / 100));
+    p.stroke();
+    p.setLineDash([]);
+  }
   p.fillStyle = colours.run1;
   for (const e of told) if (wrongKinds.has(e.kind)) p.fillRect(x(e.at) - 0.5, low + 2, 1.5, 6);
   p.strokeStyle = colours.line;
@@ -218,7 +279,21 @@ const drawLine = (t) => {
     p.fillStyle = paint.of(look.chosen);
     for (const a of look.chosen.attempts) p.fillRect(x(a.from), low - 4, Math.max(2, x(a.until) - x(a.from)), 5);
   }
+};
+const drawLine = (t) => {
+  const {pen: p, width, height, ratio} = fit(line, 74);
+  if (lineStale || lineBack.width !== line.width || lineBack.height !== line.height) {
+    lineBack.width = line.width;
+    lineBack.height = line.height;
+    const back2d = lineBack.getContext('2d');
+    back2d.setTransform(ratio, 0, 0, ratio, 0, 0);
+    drawCurves(back2d, width, height);
+    lineStale = false;
+  }
+  p.clearRect(0, 0, width, height);
+  p.drawImage(lineBack, 0, 0, width, height);
+  const at = t / end * width;
   p.strokeStyle = colours.ink;
   p.lineWidth = 1.6;
-  p.beginPath(); p.moveTo(x(t), 0); p.lineTo(x(t), height); p.stroke();
+  p.beginPath(); p.moveTo(at, 0); p.lineTo(at, height); p.stroke();
 };

@@ -38,6 +38,29 @@ Json frames(const Recording& recording) {
   return {{"each_s", recording.frames_each_s}, {"kinds", kinds}, {"list", list}};
 }
 
+/// Each line once: many are said of many jobs.
+Json whys(const Recording& recording) {
+  Json lines = Json::array(), list = Json::array();
+  std::map<std::string, std::size_t> number;
+  for (const Recording::Why& why : recording.whys) {
+    Json of = Json::array();
+    for (const std::string& line : why.lines) {
+      const auto [at, fresh] = number.emplace(line, lines.size());
+      if (fresh) lines.push_back(line);
+      of.push_back(at->second);
+    }
+    list.push_back({why.at_s, why.job, of});
+  }
+  return {{"left_out", recording.whys_left_out}, {"lines", lines}, {"list", list}};
+}
+
+Json loads(const Recording& recording) {
+  Json list = Json::array();
+  for (const Recording::LinkLoad& load : recording.loads)
+    list.push_back({load.at_s, load.link, load.percent});
+  return {{"each_s", recording.loads_each_s}, {"list", list}};
+}
+
 Placement placement_of(const std::string& text, std::uint32_t most) {
   Placement gpus;
   for (const IndexRange& range : gpu_ranges(text)) {
@@ -86,6 +109,24 @@ void read_frames(const Json& json, Recording& out) {
                           row.at(4).get<std::uint32_t>()});
 }
 
+void read_whys(const Json& json, Recording& out) {
+  json.at("left_out").get_to(out.whys_left_out);
+  const auto lines = json.at("lines").get<std::vector<std::string>>();
+  for (const Json& row : json.at("list")) {
+    Recording::Why& why = out.whys.emplace_back();
+    row.at(0).get_to(why.at_s);
+    row.at(1).get_to(why.job);
+    for (const Json& line : row.at(2)) why.lines.push_back(lines.at(line.get<std::size_t>()));
+  }
+}
+
+void read_loads(const Json& json, Recording& out) {
+  json.at("each_s").get_to(out.loads_each_s);
+  for (const Json& row : json.at("list"))
+    out.loads.push_back(
+        {row.at(0).get<double>(), row.at(1).get<std::uint32_t>(), row.at(2).get<std::uint32_t>()});
+}
+
 void read_ranges(const Json& json, std::vector<IndexRange>& out) {
   for (const Json& range : json)
     out.push_back({range.at(0).get<std::uint32_t>(), range.at(1).get<std::uint32_t>()});
@@ -113,6 +154,9 @@ void read_rest(const Json& whole, Recording& out) {
   for (const Json& row : whole.at("notes"))
     out.notes.push_back({row.at(0).get<double>(), row.at(1).get<std::string>()});
   read_frames(whole.at("frames"), out);
+  // Recordings of earlier programs have neither.
+  if (whole.contains("whys")) read_whys(whole.at("whys"), out);
+  if (whole.contains("loads")) read_loads(whole.at("loads"), out);
 }
 
 /// What does not exist in the data centre, or among the jobs, in words; empty: all does.
@@ -131,6 +175,10 @@ std::string contradiction(const Recording& all) {
   for (const Recording::Outage& outage : all.outages)
     if (outage.number >= (outage.agent ? all.agents : all.executors).size())
       return "a daemon was down that is not";
+  for (const Recording::Why& why : all.whys)
+    if (why.job >= all.jobs.size()) return "a job is explained that is not listed";
+  for (const Recording::LinkLoad& load : all.loads)
+    if (load.link / 2 >= all.topology.network_links().size()) return "a link is used that is not";
   for (const Recording::Frames& f : all.frames)
     if (std::max(f.from, f.to) >= all.agents.size()) return "an agent has spoken that is not";
   return {};
@@ -166,6 +214,8 @@ std::string recording_text(const Recording& recording) {
                    {"sick", sick},
                    {"notes", notes},
                    {"frames", frames(recording)},
+                   {"whys", whys(recording)},
+                   {"loads", loads(recording)},
                    {"topology", to_yaml(recording.topology)}};
   return whole.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

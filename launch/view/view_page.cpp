@@ -2,7 +2,9 @@
 #include "launch/view/view_page.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bus/wire/roles.h"
 #include "launch/report/page.h"
@@ -81,6 +83,62 @@ Json frames_json(const Recording& all) {
   return {{"each_s", all.frames_each_s}, {"list", list}};
 }
 
+/// As recordings have them: each line once.
+Json whys_json(const Recording& all) {
+  Json lines = Json::array(), list = Json::array();
+  std::map<std::string, std::size_t> number;
+  for (const Recording::Why& why : all.whys) {
+    Json of = Json::array();
+    for (const std::string& line : why.lines) {
+      const auto [at, fresh] = number.emplace(line, lines.size());
+      if (fresh) lines.push_back(line);
+      of.push_back(at->second);
+    }
+    list.push_back({milli(why.at_s), why.job, of});
+  }
+  return {{"left_out", all.whys_left_out}, {"lines", lines}, {"list", list}};
+}
+
+/// The rack whose servers are plugged into a switch; none where it has servers of no rack, or of
+/// several.
+std::optional<std::uint32_t> rack_of_switch(const Topology& topology, std::uint32_t node) {
+  std::optional<std::uint32_t> rack;
+  for (const NetworkLink& link : topology.network_links()) {
+    if (link.a != node && link.b != node) continue;
+    const NetworkNode& other = topology.network_nodes()[link.a == node ? link.b : link.a];
+    if (!other.is_server) continue;
+    const std::uint32_t its = topology.rack_of(other.server);
+    if (rack && *rack != its) return std::nullopt;
+    rack = its;
+  }
+  return rack;
+}
+
+/// Links that were used, and of which rack's switch they are; then their loads.
+Json links_json(const Recording& all) {
+  const Topology& topology = all.topology;
+  Json links = Json::array(), list = Json::array();
+  std::map<std::uint32_t, std::size_t> number;
+  std::map<std::uint32_t, std::optional<std::uint32_t>> racks;
+  const auto rack = [&](std::uint32_t node) -> Json {
+    const auto found = racks.try_emplace(node).first;
+    if (!found->second) found->second = rack_of_switch(topology, node).value_or(~0U);
+    return *found->second == ~0U ? Json() : Json(topology.subtrees()[*found->second].name);
+  };
+  for (const Recording::LinkLoad& load : all.loads) {
+    const auto [at, fresh] = number.emplace(load.link, links.size());
+    if (fresh) {
+      const NetworkLink& link = topology.network_links()[load.link / 2];
+      const std::uint32_t from = load.link % 2 == 0 ? link.a : link.b,
+                          to = load.link % 2 == 0 ? link.b : link.a;
+      links.push_back({topology.network_nodes()[from].name, topology.network_nodes()[to].name,
+                       link.gbps, rack(from), rack(to)});
+    }
+    list.push_back({milli(load.at_s), at->second, load.percent});
+  }
+  return {{"links", links}, {"list", list}};
+}
+
 }  // namespace
 
 std::string view_page(const Recording& all) {
@@ -106,7 +164,9 @@ std::string view_page(const Recording& all) {
                   {"outages", outages},
                   {"sick", sick},
                   {"notes", notes},
-                  {"frames", frames_json(all)}};
+                  {"frames", frames_json(all)},
+                  {"whys", whys_json(all)},
+                  {"loads", links_json(all)}};
   return fill_page(kViewPage, data.dump(-1, ' ', true, Json::error_handler_t::replace));
 }
 

@@ -10,6 +10,7 @@
 #include "launch/report/test_browser.h"
 #include "launch/view/floor_plan.h"
 #include "launch/view/moment.h"
+#include "launch/view/picture_pdf.h"
 #include "launch/view/recording_file.h"
 #include "launch/view/recording_of_rows.h"
 #include "launch/view/still_picture.h"
@@ -24,10 +25,11 @@ using namespace starling;
 
 namespace {
 
-Topology racks(std::uint32_t servers, std::uint32_t gpus = 8) {
+Topology racks(std::uint32_t servers, std::uint32_t gpus = 8, std::uint32_t servers_per_rack = 8) {
   GeneratorOptions options;
   options.servers = servers;
   options.gpus_per_server = gpus;
+  options.servers_per_rack = servers_per_rack;
   return generate_leaf_spine(options).value();
 }
 
@@ -38,7 +40,7 @@ struct Recorded {
 };
 
 void record(Recorded& out, const Topology& topology, std::uint32_t jobs, const char* policy,
-            std::uint32_t agents) {
+            std::uint32_t agents, bool flows = false) {
   TraceGeneratorOptions options;
   options.jobs = jobs;
   options.cluster_gpus = topology.gpu_count();
@@ -48,6 +50,10 @@ void record(Recorded& out, const Topology& topology, std::uint32_t jobs, const c
   sim.policy = policy;
   sim.agents = agents;
   sim.recorder = &out.recorder;
+  if (flows) {
+    sim.physics = PhysicsKind::full;
+    sim.links = NetworkKind::flows;
+  }
   auto run = simulate(topology, generate_trace(options).value(), make_policy_registry(), sim);
   REQUIRE(run.ok());
   out.result = std::move(run).value();
@@ -105,6 +111,10 @@ TEST_CASE("what is no recording is told so, and why") {
         std::string::npos);
   CHECK(refusal(with("jobs", "none")).find("is damaged") != std::string::npos);
   CHECK(refusal(with("topology", "servers: [")).find("its data centre") != std::string::npos);
+  CHECK(refusal(with("whys", {{"left_out", 0}, {"lines", {"x"}}, {"list", {{1.0, 0, {7}}}}}))
+            .find("is damaged") != std::string::npos);
+  CHECK(refusal(with("loads", {{"each_s", 0.0}, {"list", {{1.0, 99999, 7}}}})).find("a link") !=
+        std::string::npos);
   CHECK(refusal(with("outages", {{1, 7, 0.0, 1.0}})).find("a daemon was down") !=
         std::string::npos);
 }
@@ -194,6 +204,8 @@ const busyGpu = state.on.findIndex((on) => on.length > 0);
 const box = map.getBoundingClientRect();
 map.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: box.left + left + (plan.gpus[2 * busyGpu] + 5) * scale, clientY: box.top + 1 + (plan.gpus[2 * busyGpu + 1] + 5) * scale}));
 show(0);
+say('why', $('why').textContent.includes('runs on GPUs') && $('why').textContent.includes(servers[serverOf[busyGpu]].name));
+say('said', $('why').querySelectorAll('.said').length);
 say('story', $('story').hidden ? 'none' : $('story').querySelector('h2').textContent === state.on[busyGpu][0].name);
 map.dispatchEvent(new MouseEvent('click', {bubbles: true, clientX: box.left + left + (plan.gpus[2 * busyGpu] + 5) * scale, clientY: box.top + 1 + (plan.gpus[2 * busyGpu + 1] + 5) * scale}));
 say('gpuStory', $('story').querySelector('h2').textContent === `GPU ${busyGpu}`);
@@ -201,6 +213,17 @@ press('Escape');
 say('closed', $('story').hidden);
 $('find').value = jobs[3].name; $('find').onchange();
 say('found', $('story').querySelector('h2').textContent === jobs[3].name);
+const queued = course.find((p) => p[2] > 2);
+if (queued) {
+  seek(queued[0]); goTo(t); show(0);
+  choosing([...state.waiting].pop()); show(0);
+  say('waits', $('why').textContent.includes('waits for') && $('why').textContent.includes('its home, has'));
+}
+closeStory();
+const loaded = fullest.indexOf(Math.max(0, ...fullest));
+if (loaded >= 0) { seek(end * (loaded + 0.5) / kParts); goTo(t); show(0); }
+say('links', `${links.length} ${$('links-card').hidden} ${Math.max(0, ...fullest) > 0} ${links.every((l) => l.racks.length > 0)}`);
+choosing(jobs[3]);
 const before = t; press('ArrowRight');
 say('stepped', t > before);
 press(' ');
@@ -211,9 +234,20 @@ const pixels = map.getContext('2d').getImageData(0, 0, map.width, map.height).da
 const seen = new Set(); for (let i = 0; i < pixels.length; i += 4 * 7) seen.add((pixels[i] >> 4) * 256 + (pixels[i + 1] >> 4) * 16 + (pixels[i + 2] >> 4));
 say('colours', seen.size > 12);
 say('rows', $('feed').children.length > 0 && $('now').children.length === 4);
-const began = performance.now();
-for (let i = 0; i < 200; ++i) { goTo(end * i / 200); drawMap(i); }
-say('ms', ((performance.now() - began) / 200).toFixed(2));
+// Frames as they are played, the whole run in a minute, from its middle on; a pixel is read so that each is drawn.
+const took = [];
+seek(end / 2); goTo(t); show(0);
+setPlaying(true);
+for (let i = 0; i < 240; ++i) {
+  const began = performance.now(), was = t;
+  t = Math.min(end, t + end / 3600); goTo(t); spark(was, t, i * 16); show(i * 16);
+  map.getContext('2d').getImageData(0, 0, 1, 1);
+  took.push(performance.now() - began);
+}
+setPlaying(false);
+took.sort((a, b) => a - b);
+say('ms', took[120].toFixed(2));
+say('slow', took[228].toFixed(2));
 )";
 
 std::string told(const std::string& dom, const std::string& name) {
@@ -259,7 +293,49 @@ TEST_CASE("the page plays a run of 2,000 jobs on 512 GPUs as it was") {
                                  std::to_string(half.waiting.size()) + " " +
                                  std::to_string(half.busy_gpus));
   check_played(dom);
-  MESSAGE("ms a frame, without a GPU of the machine's: " << told(dom, "ms"));
+  MESSAGE("a frame takes " << told(dom, "ms") << " ms, one in twenty more than "
+                           << told(dom, "slow") << ", without a GPU of the machine's");
+  CHECK(std::stod(told(dom, "ms")) < 33);
+}
+
+TEST_CASE("the page has links between racks and what policies said of jobs") {
+  const TestBrowser browser("view-links");
+  Recorded run;
+  record(run, racks(16, 8, 2), 300, "lif:threshold=0.3", 2, true);
+  const Recording& all = run.recording();
+  CHECK_FALSE(all.loads.empty());
+  CHECK_FALSE(all.whys.empty());
+  CHECK(parse_recording(recording_text(all), "run.json").value().loads.size() == all.loads.size());
+  CHECK(recording_text(parse_recording(recording_text(all), "run.json").value()) ==
+        recording_text(all));
+  if (!browser.usable()) return;
+  const std::string dom = browser.dom(with_play(view_page(all)));
+  check_played(dom);
+  CHECK(told(dom, "why") == "true");
+  CHECK(told(dom, "waits") != "false");
+  CHECK(std::stoi(told(dom, "said")) > 0);
+  CHECK(told(dom, "links").find(" false true true") != std::string::npos);
+}
+
+TEST_CASE("a still picture is a PDF, too") {
+  Recorded run;
+  record(run, racks(2), 30, "fifo", 2);
+  Recording recording = run.recording();
+  recording.policy = "(\\) \u00e4 \u2192";
+  Moment moment = moment_of(recording, recording.end_s / 2);
+  moment.sick.emplace_back(3U);
+  const std::string pdf = picture_pdf(still_picture(recording, moment));
+  CHECK(pdf.find("%PDF-1.4\n") == 0);
+  CHECK(pdf.find("(\\(\\\\\\) \\344 ? on ") != std::string::npos);
+  CHECK(count_of(pdf, " re f\n") + count_of(pdf, " h f\n") + count_of(pdf, " h B\n") >= 16);
+  CHECK(count_of(pdf, " l S\n") == 1);
+  // Each object is where the table says.
+  const std::size_t table = std::stoul(pdf.substr(pdf.rfind("startxref\n") + 10));
+  REQUIRE(pdf.substr(table, 9) == "xref\n0 6\n");
+  for (std::size_t i = 1; i < 6; ++i) {
+    const std::size_t at = std::stoul(pdf.substr(table + 9 + 20 * i, 10));
+    CHECK(pdf.substr(at, 7) == std::to_string(i) + " 0 obj");
+  }
 }
 
 TEST_CASE("the page plays a run of more events than a call has arguments") {

@@ -144,6 +144,7 @@ void Hardware::settle(std::uint32_t index, bool joins) {
   for (const std::uint32_t other : coupled_->changed()) {
     if (!here.contains(other)) rerate(other);
   }
+  if (recorder_ != nullptr) recorder_->link_loads(clock_.now(), coupled_->loads());
 }
 
 /// Those that move share the links of the network that there is now.

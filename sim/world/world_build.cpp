@@ -9,6 +9,7 @@
 #include "interference/measured_physics.h"
 #include "interference/models.h"
 #include "policies/foresight.h"
+#include "sim/told_policy.h"
 #include "sim/world/world_parts.h"
 #include "topology/fingerprint.h"
 #include "topology/partition.h"
@@ -345,6 +346,8 @@ Status World::Parts::start_agent(std::size_t agent) {
       node.stall += stall;
     });
   }
+  if (options.recorder != nullptr)
+    chosen = std::make_unique<ToldPolicy>(std::move(chosen), *options.recorder);
   if (Status given = give_speed(agent); !given.ok()) return given;
   auto made = std::make_unique<AgentNode>(Agent(config, topology, node.speed ? *node.speed : *speed,
                                                 std::move(chosen), agent_rng, recovered.value()),
