@@ -2,6 +2,7 @@
 #include "policies/rank/rank.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "interference/profile.h"
 #include "policies/builtin.h"
@@ -58,14 +59,21 @@ void RankPolicy::observe(const View& view) {
   lengths_.observe(view);
   if (shares(view)) rates_.begin(view, rounds_.shape(), rounds_.empty());
   known_.begin();
-  for (const auto jobs : {view.waiting, view.running}) {
-    for (const JobView& job : jobs) see(view, job);
-  }
+  for (const JobView& job : view.waiting) see(view, job);
+  running_.clear();
+  for (const JobView& job : view.running) running_.push_back(&see(view, job));
   changed_ |= known_.end([](JobId, const Known&) {}) > 0;
   if (shares(view)) see_neighbours(view);
 }
 
-void RankPolicy::see(const View& view, const JobView& job) {
+/// Of a job of the view: those that run are found by their place in it.
+RankPolicy::Known& RankPolicy::known_of(const View& view, const JobView& job) {
+  const JobView* first = view.running.data();
+  const bool runs = !std::less<>{}(&job, first) && std::less<>{}(&job, first + view.running.size());
+  return runs ? *running_[static_cast<std::size_t>(&job - first)] : known_.at(job.spec->id);
+}
+
+RankPolicy::Known& RankPolicy::see(const View& view, const JobView& job) {
   const auto [known, fresh] = known_.see(job.spec->id);
   const bool waits = job.placement.empty();
   if (fresh) {
@@ -86,14 +94,25 @@ void RankPolicy::see(const View& view, const JobView& job) {
     known.kind = rates_.kind_of(*job.spec);
     known.kinds = rates_.version();
   }
-  if (known.placement == job.placement) return;
+  if (known.placement == job.placement) return known;
   known.placement = job.placement;
   changed_ = true;
-  if (waits) return;
+  if (waits) return known;
   known.pace = progress_rate(
       view.speed,
       profile_of(*job.spec, static_cast<std::uint32_t>(job.placement.size()), job.allocation),
       job.placement, {}, job.allocation);
+  return known;
+}
+
+std::vector<std::string> RankPolicy::explain(JobId job) const {
+  std::vector<std::string> lines = reasons_.explain(job);
+  const Known* known = known_.find(job);
+  if (!lines.empty() || known == nullptr || !known->waits) return lines;
+  if (known->speeds->never()) return {"policy: none of its sizes can be had of this partition"};
+  return {
+      "policy: it came after the last round, and nothing was free for it since; the next round "
+      "divides all GPUs anew, and it has its part in that"};
 }
 
 std::vector<std::byte> RankPolicy::save(Instant origin) const {

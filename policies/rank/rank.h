@@ -67,10 +67,16 @@ struct RankOptions {
 /// divided once more. Between rounds who waits may join who runs. A job that may not be stopped may
 /// still have a job beside it.
 ///
+/// Where more than kManyRunning jobs run, newcomers are offered the GPUs of others at most once in
+/// kLookEach between rounds, as that looks at all who run.
+///
 /// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
 /// round leaves out.
 class RankPolicy final : public Policy {
  public:
+  static constexpr std::size_t kManyRunning = 1000;
+  static constexpr Duration kLookEach = std::chrono::seconds(10);
+
   /// `facts`: its name, and what it is; which of them follow from `options` is added here.
   RankPolicy(const RankOptions& options, PolicyFacts facts);
   explicit RankPolicy(const RankOptions& options);
@@ -78,9 +84,7 @@ class RankPolicy final : public Policy {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
-  [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
-    return reasons_.explain(job);
-  }
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
   /// When the round began, how much of each job is done, and how long those took that ended.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;
@@ -129,16 +133,20 @@ class RankPolicy final : public Policy {
   [[nodiscard]] static std::vector<RankReasons::Got> got_of(
       const View& view, const Plan& plan, const std::vector<std::optional<Placement>>& to);
   void observe(const View& view);
-  void see(const View& view, const JobView& job);
+  [[nodiscard]] Known& known_of(const View& view, const JobView& job);
+  Known& see(const View& view, const JobView& job);
   [[nodiscard]] Member member_of(const View& view, const JobView& job, bool as_planned = false);
   [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
-  void add(Plan& plan, const Member& member) const;
+  void add(Plan& plan, Member member) const;
+  [[nodiscard]] RankJob job_of(const Member& member) const;
+  void add_host(Plan& plan, Member member) const;
   void add_grower(Plan& plan, const Member& member) const;
   [[nodiscard]] static double saved_s(const Member& member, double pace);
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
   [[nodiscard]] bool shares(const View& view) const;
+  [[nodiscard]] bool looks_for_hosts(const View& view);
   void see_neighbours(const View& view);
   void add_hosts(const View& view, const RoundPlan& round, Plan& plan, bool as_planned);
   void keep_pairs(Plan& plan);
@@ -186,8 +194,10 @@ class RankPolicy final : public Policy {
   PairRates rates_;
   std::vector<double> costs_;  // type_costs()
   JobMemo<JobId, Known> known_;
+  std::vector<Known*> running_;     // as the view of this call has them
   std::vector<const JobView*> on_;  // by GPU of the partition; of one call
   bool changed_ = false;            // since the last plan a job got other GPUs, or went
+  Instant looked_{};                // when newcomers were last offered the GPUs of others
   bool held_ = false;  // in this round a gang over several types waits for what comes free
 };
 

@@ -23,7 +23,9 @@ void RankPlaces::begin(const View& view, const Shape& shape) {
   view_ = &view;
   shape_ = shape;
   gpus_ = &mirror_.of(view.gpus);
-  on_.assign(view.gpus.servers().size(), {});
+  on_.resize(view.gpus.servers().size());
+  for (auto& there : on_) there.clear();
+  taken_.clear();
   looks_ = 0;
 }
 
@@ -33,14 +35,14 @@ void RankPlaces::settle(const JobSpec* job, const Placement& placement, const Al
   for (const GpuId gpu : placement) {
     const std::uint32_t server = view_->topology.server_of(gpu).value - first;
     if (server == last || server >= on_.size()) continue;
-    on_[server].push_back({job, placement, how});
+    on_[server].push_back({job, &placement, how});
     last = server;
   }
 }
 
 void RankPlaces::take(const JobSpec* job, const Placement& placement, const Allocation& how) {
   gpus_->take(placement, demand_of(*job));
-  settle(job, placement, how);
+  settle(job, taken_.emplace_back(placement), how);
 }
 
 void RankPlaces::give_back(const JobSpec* job, const Placement& placement) {
@@ -78,7 +80,7 @@ double RankPlaces::worth_on(const JobProfile& profile, const Placement& placemen
   const auto& there = on_[server.value - view_->gpus.servers().first];
   Neighbours beside;
   for (const There& other : there)
-    beside.push_back({profile_at(*other.job, other.placement, other.how), other.placement});
+    beside.push_back({profile_at(*other.job, *other.placement, other.how), *other.placement});
   const auto speed = [&](const Neighbour& of, const Neighbours& others) {
     return view_->speed.speed(of.job, of.placement, others).relative *
            static_cast<double>(of.placement.size());

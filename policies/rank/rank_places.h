@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -27,10 +28,9 @@ class RankPlaces {
 
   /// As `view` has it, with no job's name on it. `view` must stay valid until the last call.
   void begin(const View& view, const Shape& shape);
-  /// The job stays where it runs; or will be there, with what it runs by.
+  /// The job stays where it runs, with what it runs by.
   void stays(const JobView& job) { settle(job.spec, job.placement, job.allocation); }
-  void settle(const JobSpec* job, const Placement& placement, const Allocation& how);
-  /// The same, and its GPUs are taken.
+  /// It is to be there, and its GPUs are taken.
   void take(const JobSpec* job, const Placement& placement, const Allocation& how);
   /// Its GPUs are free in the plan, and it is not there.
   void give_back(const JobSpec* job, const Placement& placement);
@@ -47,9 +47,10 @@ class RankPlaces {
  private:
   struct There {
     const JobSpec* job;
-    Placement placement;
+    const Placement* placement;  // of a job that stays, or in taken_
     Allocation how;
   };
+  void settle(const JobSpec* job, const Placement& placement, const Allocation& how);
   [[nodiscard]] double worth_on(const JobProfile& profile, const Placement& placement,
                                 ServerId server) const;
   [[nodiscard]] std::optional<Placement> on_one_server(const JobSpec& job, std::uint32_t gpus,
@@ -62,6 +63,7 @@ class RankPlaces {
   Occupancy* gpus_ = nullptr;  // of the mirror
   FreeServers free_;
   std::vector<std::vector<There>> on_;  // by server of the partition
+  std::deque<Placement> taken_;
   std::uint32_t looks_ = 0;
 };
 

@@ -41,7 +41,7 @@ bool RankPolicy::may_stop(const View& view, const JobView& job) const {
 RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job, bool as_planned) {
   Member member;
   member.job = &job;
-  member.known = &known_.at(job.spec->id);
+  member.known = &known_of(view, job);
   member.stoppable = may_stop(view, job);
   Known& known = *member.known;
   if (!as_planned || known.left_s <= 0) known.left_s = lengths_.left_s(job, view.now);
@@ -79,10 +79,10 @@ std::vector<RankSize> RankPolicy::charged(const Member& member, std::uint32_t ty
   return sizes;
 }
 
-void RankPolicy::add(Plan& plan, const Member& member) const {
-  member.known->planned = true;
+void RankPolicy::add(Plan& plan, Member member) const {
   const RankSpeeds& speeds = *member.known->speeds;
-  RankJob job;
+  RankJob job = job_of(member);
+  job.sizes.reserve(speeds.sizes.size());
   for (std::uint32_t t = 0; t < speeds.sizes.size(); ++t) {
     if (member.now.gpus > 0) {
       plan.own.push_back(charged(member, t));
@@ -91,14 +91,30 @@ void RankPolicy::add(Plan& plan, const Member& member) const {
       job.sizes.emplace_back(speeds.sizes[t]);
     }
   }
+  plan.problem.jobs.push_back(std::move(job));
+  plan.members.push_back(std::move(member));
+}
+
+/// Without any size.
+RankJob RankPolicy::job_of(const Member& member) const {
+  member.known->planned = true;
+  RankJob job;
   job.left_s = member.left_s;
-  job.least_gpu_s = speeds.least_gpu_s;
+  job.least_gpu_s = member.known->speeds->least_gpu_s;
   const double waited = member.known->without_gpus_s / options_.patience_s;
   job.aged = waited * waited * waited;
   job.priority = member.job->spec->priority;
   job.stoppable = member.stoppable;
+  return job;
+}
+
+/// The same of one that keeps what it has, and has no more.
+void RankPolicy::add_host(Plan& plan, Member member) const {
+  RankJob job = job_of(member);
+  job.base = member.now;
+  job.base_type = member.type;
   plan.problem.jobs.push_back(std::move(job));
-  plan.members.push_back(member);
+  plan.members.push_back(std::move(member));
 }
 
 /// The same of one that keeps what it has, and may have more of that type.
@@ -181,7 +197,8 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
 
 void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
   const bool room = view.gpus.free_count() > 0;
-  if (!room && !shares(view)) return;
+  const bool hosts = shares(view) && looks_for_hosts(view);
+  if (!room && !hosts) return;
   // Who found no place before finds none while all else is as it was, but may hold what others want.
   const bool all = room || std::exchange(changed_, false);
   Plan plan;
@@ -202,9 +219,13 @@ void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decisio
   if (grows) return grow(view, out);
   round.keep_places(places_.gpus());
   if (held_) plan.problem.held.assign(costs_.size(), true);
-  if (shares(view)) add_hosts(view, round, plan, true);
+  if (hosts) {
+    looked_ = view.now;
+    add_hosts(view, round, plan, true);
+  }
   divide(plan);
-  if (shares(view)) pair_up(plan);
+  if (hosts) pair_up(plan);
+  changed_ |= !hosts;  // they are to be offered those later
   reasons_.add(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
 }
 
@@ -213,7 +234,7 @@ void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
   Plan plan;
   for (const JobView& job : view.running) {
     if (job.blocked || !lies_here(view.gpus, job.placement) || !may_stop(view, job)) continue;
-    if (known_.at(job.spec->id).beside) continue;  // they part at a round, if they do
+    if (known_of(view, job).beside) continue;  // they part at a round, if they do
     add_grower(plan, member_of(view, job));
   }
   divide(plan);

@@ -26,6 +26,11 @@ bool RankPolicy::shares(const View& view) const {
   return options_.shares && view.gpus.jobs_per_gpu() > 1;
 }
 
+bool RankPolicy::looks_for_hosts(const View& view) {
+  return view.running.size() <= kManyRunning || view.now - looked_ >= kLookEach ||
+         view.now < looked_;
+}
+
 void RankPolicy::see_neighbours(const View& view) {
   const std::uint32_t first = view.gpus.gpus().first;
   on_.assign(view.gpus.gpus().size(), nullptr);
@@ -35,8 +40,8 @@ void RankPolicy::see_neighbours(const View& view) {
     if (other == nullptr) {
       other = &job;
     } else if (other->placement == job.placement) {
-      known_.at(job.spec->id).beside = other->spec->id;
-      known_.at(other->spec->id).beside = job.spec->id;
+      known_of(view, job).beside = other->spec->id;
+      known_of(view, *other).beside = job.spec->id;
     }
   }
 }
@@ -55,9 +60,7 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan,
       continue;
     Member member = member_of(view, job, as_planned);
     member.stays = true;
-    add_grower(plan, member);
-    RankJob& added = plan.problem.jobs.back();
-    for (auto& sizes : added.sizes) sizes = {};
+    add_host(plan, std::move(member));
   }
 }
 
