@@ -185,7 +185,7 @@ Status forget_stopped_flock(const Deployment& deployment) {
   EtcdClient client(flock.value());
   const auto until = std::chrono::steady_clock::now() + kLeaseEnds;
   for (const DeployedNode* agent : deployment.with_role(Role::agent)) {
-    const Status over = await_unserved(client, flock.value(), agent->partition, until);
+    Status over = await_unserved(client, flock.value(), agent->partition, until);
     if (!over.ok()) return over;
   }
   return forget_etcd_state(flock.value());
