@@ -115,7 +115,7 @@ Result<bool> RunClaims::take(const std::string& id) {
   std::error_code ignored;
   // Most that are asked for have a lock: a look costs a folder on the network less than a try.
   if (fs::exists(file, ignored) && !remove_dead(id)) return false;
-  const auto mine = write_first(file, me_);
+  auto mine = write_first(file, me_);
   if (!mine || !mine.value()) return mine;
   held_.insert(id);
   seen_.erase(id);
