@@ -54,12 +54,65 @@ Result<std::uint32_t> number(const char* name, const char* text, std::uint32_t m
   return value;
 }
 
+/// The first host of "node7", "node[03-12,20],other" and the like; empty: there is none.
+std::string first_host(const std::string& list) {
+  const std::size_t end = list.find_first_of("[,");
+  std::string host = list.substr(0, end);
+  if (end == std::string::npos || list[end] == ',') return host;
+  const std::size_t stop = list.find_first_of("-,]", end + 1);
+  if (stop == std::string::npos) return {};
+  host += list.substr(end + 1, stop - end - 1);
+  const std::size_t close = list.find(']', stop);
+  const std::size_t next = list.find_first_of("[,", close == std::string::npos ? stop : close);
+  const std::size_t rest = next == std::string::npos ? list.size() : next;
+  if (close == std::string::npos || (next != std::string::npos && list[next] == '[')) return {};
+  return host + list.substr(close + 1, rest - close - 1);
+}
+
+std::string variable(const char* name) {
+  const char* const text = std::getenv(name);
+  return text == nullptr ? "" : text;
+}
+
+/// Of a task of srun.
+Result<Rendezvous> rendezvous_of_step(const std::string& tasks) {
+  Rendezvous out;
+  const auto size = number("SLURM_STEP_NUM_TASKS", tasks.c_str(), 1024);
+  if (!size) return size.error();
+  if (size.value() <= 1) return out;
+  const auto rank = number("SLURM_PROCID", variable("SLURM_PROCID").c_str(), size.value() - 1);
+  if (!rank) return rank.error();
+  out.size = size.value();
+  out.rank = rank.value();
+  out.host = variable("MASTER_ADDR");
+  if (out.host.empty()) out.host = first_host(variable("SLURM_STEP_NODELIST"));
+  if (out.host.empty())
+    return Error{Errc::invalid, "SLURM_STEP_NODELIST=" + variable("SLURM_STEP_NODELIST") +
+                                    " names no host that can be told; set MASTER_ADDR"};
+  if (const std::string port = variable("MASTER_PORT"); !port.empty()) {
+    const auto at = number("MASTER_PORT", port.c_str(), 65535);
+    if (!at) return at.error();
+    out.port = static_cast<std::uint16_t>(at.value());
+    return out;
+  }
+  // Steps that run at a time on one host, of one job or several, have ports of their own.
+  constexpr std::uint32_t kMost = 4'294'967'295U;
+  const auto job = number("SLURM_JOB_ID", variable("SLURM_JOB_ID").c_str(), kMost);
+  const auto step = number("SLURM_STEP_ID", variable("SLURM_STEP_ID").c_str(), kMost);
+  if (!job || !step) return job ? step.error() : job.error();
+  out.port = static_cast<std::uint16_t>(20'000 + (16ULL * job.value() + step.value()) % 12'000);
+  return out;
+}
+
 }  // namespace
 
 Result<Rendezvous> rendezvous_from_environment() {
   Rendezvous out;
   const char* const size = std::getenv("WORLD_SIZE");
-  if (size == nullptr) return out;
+  if (size == nullptr) {
+    const std::string tasks = variable("SLURM_STEP_NUM_TASKS");
+    return tasks.empty() ? out : rendezvous_of_step(tasks);
+  }
   const auto read = [](const char* name, std::uint32_t most) -> Result<std::uint32_t> {
     const char* const text = std::getenv(name);
     if (text == nullptr)
@@ -77,7 +130,9 @@ Result<Rendezvous> rendezvous_from_environment() {
   if (host == nullptr) return Error{Errc::invalid, "WORLD_SIZE is set, but MASTER_ADDR is not"};
   out.size = world.value();
   out.rank = rank.value();
-  out.port = static_cast<std::uint16_t>(port.value());
+  // There torchrun itself listens, with a store that this version of libtorch may not speak to.
+  const bool taken = variable("TORCHELASTIC_USE_AGENT_STORE") == "True";
+  out.port = static_cast<std::uint16_t>(port.value() + (taken && port.value() < 65535 ? 1 : 0));
   out.host = host;
   return out;
 }

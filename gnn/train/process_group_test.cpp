@@ -137,9 +137,55 @@ TEST_CASE("the environment says where the rendezvous is, and what is wrong with 
   CHECK(read.value().rank == 3);
   CHECK(read.value().host == "10.0.0.1");
   CHECK(read.value().port == 29501);
+  setenv("TORCHELASTIC_USE_AGENT_STORE", "True", 1);  // torchrun listens at that port itself
+  CHECK(rendezvous_from_environment().value().port == 29502);
+  unsetenv("TORCHELASTIC_USE_AGENT_STORE");
   unsetenv("MASTER_PORT");
   CHECK_FALSE(rendezvous_from_environment());
   unsetenv("WORLD_SIZE");
+  CHECK(rendezvous_from_environment().value().size == 1);
+}
+
+TEST_CASE("tasks of srun find their rendezvous") {
+  for (const char* name : {"WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT"}) unsetenv(name);
+  setenv("SLURM_STEP_NUM_TASKS", "3", 1);
+  setenv("SLURM_PROCID", "2", 1);
+  setenv("SLURM_JOB_ID", "71", 1);
+  setenv("SLURM_STEP_ID", "1", 1);
+  const std::pair<const char*, const char*> lists[] = {{"alone", "alone"},
+                                                       {"a,b", "a"},
+                                                       {"gpu[03-12,20],x", "gpu03"},
+                                                       {"n[7,9]", "n7"},
+                                                       {"r1n[5]-ib,z", "r1n5-ib"}};
+  for (const auto& [list, host] : lists) {
+    setenv("SLURM_STEP_NODELIST", list, 1);
+    const auto read = rendezvous_from_environment();
+    REQUIRE(read);
+    CHECK(read.value().host == host);
+    CHECK(read.value().rank == 2);
+    CHECK(read.value().size == 3);
+    CHECK(read.value().port == 20'000 + 16 * 71 + 1);
+  }
+  for (const char* list : {"", "n[7", "n[1-2]r[3-4]"}) {
+    setenv("SLURM_STEP_NODELIST", list, 1);
+    REQUIRE_FALSE(rendezvous_from_environment());
+    CHECK(rendezvous_from_environment().error().message.find("set MASTER_ADDR") !=
+          std::string::npos);
+  }
+  setenv("MASTER_ADDR", "10.0.0.7", 1);
+  setenv("MASTER_PORT", "29600", 1);
+  CHECK(rendezvous_from_environment().value().host == "10.0.0.7");
+  CHECK(rendezvous_from_environment().value().port == 29600);
+  setenv("SLURM_PROCID", "3", 1);
+  CHECK_FALSE(rendezvous_from_environment());
+  // Of torchrun inside of a step, torchrun's count.
+  setenv("WORLD_SIZE", "2", 1);
+  setenv("RANK", "1", 1);
+  CHECK(rendezvous_from_environment().value().size == 2);
+  for (const char* name :
+       {"WORLD_SIZE", "RANK", "MASTER_ADDR", "MASTER_PORT", "SLURM_STEP_ID", "SLURM_STEP_NUM_TASKS",
+        "SLURM_PROCID", "SLURM_JOB_ID", "SLURM_STEP_NODELIST"})
+    unsetenv(name);
   CHECK(rendezvous_from_environment().value().size == 1);
 }
 
