@@ -56,7 +56,7 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
   if (s.deciding.next != kNever)
     line += ", the next one in " + seconds_text(std::max(s.deciding.next - s.now, Duration{0}));
   if (s.flock.peers.size() > 1)
-    line += "; before that only jobs that are new go to another partition";
+    line += "; jobs that have been left to wait go to another partition then, at the latest";
   lines.push_back(std::move(line));
 }
 

@@ -47,7 +47,8 @@ TEST_CASE("a job that waits beside an idle partition is told of the round that g
   CHECK(round_line(flock, 5) ==
         "policy drf: decides anew which job has which GPUs in rounds of 300 s, "
         "the next one in " +
-            seconds_text(left) + "; before that only jobs that are new go to another partition");
+            seconds_text(left) +
+            "; jobs that have been left to wait go to another partition then, at the latest");
   flock.run_for(left - 5s);
   CHECK(waits(flock, 5));
   flock.run_for(15s);

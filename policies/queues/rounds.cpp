@@ -142,7 +142,8 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
     if (const auto* spread = std::get_if<Spread>(&decision)) keep(trial, spread->local);
   }
   plan_.follow(view, trial, out);
-  if (due && !view.waiting.empty() && !view.others.empty()) route_rest(view, trial, routing, out);
+  if ((due || steps.overflows_between) && !view.waiting.empty() && !view.others.empty())
+    route_rest(view, trial, due ? routing : nullptr, out);
 }
 
 void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,

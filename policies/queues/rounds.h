@@ -61,6 +61,8 @@ class Rounds {
     std::function<void(RoundPlan&, std::vector<Decision>&)> plan;
     /// At every other call. May add to the plan; stops no job.
     std::function<void(RoundPlan&, std::vector<Decision>&)> between = {};
+    /// At every other call, too, waiting jobs that it leaves out go where GPUs are free.
+    bool overflows_between = false;
   };
   explicit Rounds(const QueueOptions& options);
 

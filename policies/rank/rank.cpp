@@ -50,7 +50,8 @@ std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger
         // no length.
         .observe = [this, &all] { observe(all); },
         .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
-        .between = [this, &view](RoundPlan& plan, auto& out) { between(view, plan, out); }};
+        .between = [this, &view](RoundPlan& plan, auto& out) { between(view, plan, out); },
+        .overflows_between = options_.overflows_between};
   });
 }
 

@@ -38,6 +38,7 @@ struct RankOptions {
   double patience_s = 172'800;  ///< after so long without GPUs no other passes a job any more
   MayDo may = MayDo::resize;
   std::optional<double> route_power = {};  ///< PriceRouting's
+  bool overflows_between = false;          ///< Rounds::Steps
   bool shares = false;  ///< two jobs on the same GPUs, where that pays (choose_pairs())
   bool keeps = true;    ///< those who share GPUs are one in the next division
 };

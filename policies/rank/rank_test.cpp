@@ -181,6 +181,28 @@ TEST_CASE("it says why a job has what it has, and what would have to change") {
              "and it got 8 GPUs of V100"));
 }
 
+TEST_CASE("it says when a job is expected to start, and that it was stopped") {
+  RankRig rig(servers(1));
+  rig.submit(elastic_spec(8, 9000));
+  rig.round();
+  rig.submit(elastic_spec(8, 1000));
+  rig.now += std::chrono::seconds(1);
+  rig.settle(TriggerKind::arrival);
+  CHECK(says(rig.why(1), "the next round divides all GPUs anew, and it has its part in that"));
+  rig.round(120s);
+  REQUIRE(rig.gpus_of(0) == 0);
+  // A thousand seconds at one GPU, on eight.
+  CHECK(says(rig.why(0), "it was stopped at 181 s: what it had is worth more to others"));
+  CHECK(says(rig.why(0), "it is expected to start about 142 s after that, when " +
+                             to_string(rig.jobs[1].spec->id) + " is to have ended"));
+  rig.round(60s);
+  CHECK(says(rig.why(0), "it was stopped at 181 s"));
+  CHECK(says(rig.why(1), "it got 8 GPUs of V100"));
+  rig.end(1);
+  rig.round(60s);
+  CHECK(!says(rig.why(0), "it was stopped"));
+}
+
 TEST_CASE("by default estimates are not looked at: jobs are as long as others of their kind were") {
   const auto shares = [](bool believes) {
     RankRig rig(servers(1), {.believes = believes});

@@ -43,6 +43,7 @@ void add_starling(PolicyRegistry& registry) {
                       "how long jobs are taken to be: what others of the same user, queue and gang "
                       "size took; exact: what users say, where they do") == "exact";
     options.route_power = options.type_power;
+    options.overflows_between = true;  // who waits for a command to begin sees a round pass
     return std::unique_ptr<Policy>(std::make_unique<RankPolicy>(options, kStarling));
   });
 }

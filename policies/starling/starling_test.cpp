@@ -74,6 +74,47 @@ TEST_CASE("no job joins where that costs more than it brings, or share=no says s
   }
 }
 
+TEST_CASE("who waits goes to free GPUs of another partition at once, not at the next round") {
+  PolicyRig rig(servers(2), make_policy_registry().make("starling:knows=exact").value(), {0, 1});
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
+  rig.round();
+  rig.submit(rigid_spec(1, 100));
+  RemoteDigest other;
+  other.agent = AgentId{1}, other.servers = {1, 2}, other.gpus = 8, other.version = 1;
+  rig.others = {other};
+  rig.now += 5s;
+  CHECK(rig.settle(TriggerKind::arrival).empty());
+  rig.others.front().free = 4, rig.others.front().largest_free_server = 4;
+  rig.others.front().version = 2;
+  rig.now += 5s;
+  const auto made = rig.decide(TriggerKind::digest);
+  REQUIRE(made.size() == 1);
+  REQUIRE(std::holds_alternative<Forward>(made.front()));
+  CHECK(std::get<Forward>(made.front()).to == AgentId{1});
+}
+
+TEST_CASE("where many run newcomers are offered the GPUs of others once in ten seconds") {
+  constexpr std::uint32_t kServers = 130;
+  PolicyRig rig(servers(kServers), make_policy_registry().make("starling:knows=exact").value(),
+                {0, kServers}, 2);
+  const SharedSpeed pairs(0.7);
+  rig.speed = &pairs;
+  for (std::uint32_t i = 0; i < kServers * 8; ++i) rig.submit(rigid_spec(1, 100'000));
+  rig.round();
+  REQUIRE(rig.jobs.size() > RankPolicy::kManyRunning);
+  const auto comes = [&](Duration after) {
+    rig.now += after;
+    rig.submit(rigid_spec(1, 100));
+    rig.settle(TriggerKind::arrival);
+    return !rig.jobs.back().placement.empty();
+  };
+  CHECK(comes(1s));
+  CHECK(!comes(1s));
+  CHECK(comes(10s));
+  const auto left_out = rig.jobs.end() - 2;  // is offered them with the one that came last
+  CHECK(!left_out->placement.empty());
+}
+
 TEST_CASE("elastic jobs share once more wait than there are GPUs, and part as they end") {
   StarlingRig rig("knows=exact");
   for (int i = 0; i < 16; ++i) rig.submit(elastic_spec(2, 4000 + 100 * i));
