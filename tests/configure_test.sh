@@ -24,12 +24,12 @@ refused() { # TEXT OPTION...
 }
 refused "is up already, since 20"
 refused "(process $(head -1 flock/supervisor/in-use)); 'starling top' shows it, 'starling restart' takes a new program to it, 'starling down' ends it"
-refused "what was asked for is what it has" --policy consolidate --agents 2 --topology cluster.yaml
-refused "is not changed by this command: it was asked for --policy tetris, which is consolidate; --agents 3, which is 2" --policy tetris --agents 3
+refused "what was asked for is what it has" --policy starling --agents 2 --topology cluster.yaml
+refused "is not changed by this command: it was asked for --policy tetris, which is starling; --agents 3, which is 2" --policy tetris --agents 3
 refused "'starling configure' changes policy, speed model and servers" --topology larger.yaml
 kill -INT $up || fail "up is gone, exit code $(wait $up; echo $?)"
 wait $up || fail "up must end well"
-refused "--policy tetris, which is consolidate" --policy tetris
+refused "--policy tetris, which is starling" --policy tetris
 refused "--agents 3, which is 2" --agents 3
 refused "another data centre" --topology larger.yaml
 up_ready --topology cluster.yaml --agents 2
@@ -43,8 +43,8 @@ grep -q "executor-1: ready again" restart.txt || fail "restart says: $(cat resta
 for n in agent-0 agent-1 executor-0 executor-1; do grep -q " life 3, [0-9]* records recovered" "flock/nodes/$n/log" || fail "$n is in its old life"; done
 
 echo "-- another policy"
-served consolidate
-"$starling" configure | grep -q "policy consolidate" || fail "configure says: $("$starling" configure)"
+served starling
+"$starling" configure | grep -q "policy starling" || fail "configure says: $("$starling" configure)"
 code=0
 "$starling" configure --policy tetri >out.txt 2>&1 || code=$?
 [ $code -eq 2 ] || fail "a policy that there is not: exit code $code"

@@ -103,7 +103,7 @@ void add_run_options(const Command& command, RunOptions& o) {
       "--format", o.format, "NAME",
       "of the trace: " + joined(trace_formats(), "|") + "; told from its header otherwise");
   command.option("--policy", o.policy, "NAME[:k=v,..]",
-                 "which job runs where and when; see 'starling policies' (default fifo)");
+                 "which job runs where and when; see 'starling policies' (default starling)");
   command.option("--agents", o.agents, "N",
                  "schedulers, each with a partition of its own (default 1)", 1U, 4096U);
   command.option("--seed", o.seed, "S", "same seed, same run (default 1)", std::uint64_t{0},

@@ -6,6 +6,7 @@
 
 #include "base/result.h"
 #include "launch/command_line/cli.h"
+#include "launch/wiring/wiring.h"
 #include "policies/registry.h"
 #include "sim/simulate.h"
 #include "topology/topology.h"
@@ -17,7 +18,7 @@ namespace starling {
 /// What `starling sim` and `starling run` share, as the user wrote it.
 struct RunOptions {
   std::string topology, trace, format;
-  std::string policy = "fifo";
+  std::string policy{kDefaultPolicy};
   std::string physics = "trace";
   std::string speed = "analytic";
   std::string durations = "exact";

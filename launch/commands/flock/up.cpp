@@ -254,7 +254,8 @@ void add_up(const Command& root) {
                  "its directory, made at the first start; default $STARLING_FLOCK");
   command.option("--topology", o->topology, "FILE",
                  "the data centre; at the first start only, like the following");
-  command.option("--policy", o->policy, "NAME[:k=v,..]", "default consolidate");
+  command.option("--policy", o->policy, "NAME[:k=v,..]",
+                 "see 'starling policies' (default starling)");
   command.option("--hosts", o->hosts, "FILE|slurm",
                  "the machines, and what lives where (docs/hosts.md); slurm: those of the "
                  "allocation (default: all is on this machine)");

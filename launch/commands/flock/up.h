@@ -8,14 +8,15 @@
 
 #include "base/result.h"
 #include "launch/deployment/deployment_plan.h"
+#include "launch/wiring/wiring.h"
 #include "topology/topology.h"
 
 namespace starling {
 
 /// The options of `starling up`.
 struct UpOptions {
-  std::string flock, topology, policy = "consolidate", launcher = "process", physics = "trace",
-                               speed, state, hosts, health;
+  std::string flock, topology, policy{kDefaultPolicy}, launcher = "process", physics = "trace",
+                                                       speed, state, hosts, health;
   EtcdAccess etcd;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;

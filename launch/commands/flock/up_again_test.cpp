@@ -76,6 +76,7 @@ TEST_CASE("a second up may repeat what the first one said, and nothing else") {
   REQUIRE(save_topology(flat(5), other).ok());
   o = {};
   o.agents = 2;
+  o.policy = "consolidate";
   o.servers_per_executor = 2;
   o.topology = same;
   o.given = {"--policy", "--agents", "--topology", "--servers-per-executor", "--launcher"};
