@@ -117,7 +117,7 @@ static void results(const starling_topology* place, const starling_workload* job
   CHECK(fabs(sum / (double)starling_run_jobs(run) - starling_run_figure(run, "avg_jct_s")) < 1e-6);
   CHECK(starling_run_job(run, starling_run_jobs(run), &row) == -1);
   CHECK(isnan(starling_run_figure(run, "nonsense")) && says("no key 'nonsense'"));
-  CHECK(strstr(starling_run_json(run), "\"policy\": \"fifo\"") != NULL);
+  CHECK(strstr(starling_run_json(run), "\"policy\": \"starling\"") != NULL);
   starling_run_free(run);
 }
 

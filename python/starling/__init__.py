@@ -44,7 +44,7 @@ __all__ = [
 ]
 
 
-def simulate(topology, workload, *, policy="fifo", agents=1, physics="trace", speed="analytic", durations="exact",
+def simulate(topology, workload, *, policy="starling", agents=1, physics="trace", speed="analytic", durations="exact",
              network="", seed=1, load=0.0, servers_per_executor=0, check=False, progress=None):
     """Runs the workload to its end in simulated time and returns the Run. Same arguments, same run, event for event as
     `starling sim` with the same options: their trace_hash is equal.

@@ -289,8 +289,9 @@ void add_up(const Command& root) {
                  "(default 3)",
                  0U, 16U);
   command.option("--protocol", o->protocol, "N",
-                 "newest version of the protocol that daemons speak (default 5)", kOldestProtocol,
-                 kNewestProtocol);
+                 "newest version of the protocol that daemons speak (default " +
+                     std::to_string(kNewestProtocol) + ")",
+                 kOldestProtocol, kNewestProtocol);
   command.flag("--no-restart", o->no_restart,
                "daemons that end are not started again (partitions are still taken over)");
   command.flag("--detach", o->detach,
