@@ -18,22 +18,30 @@ class Decoder : public RunReader {
   Message message(const Frame& f);
 
  private:
+  static constexpr std::size_t kKinds = static_cast<std::size_t>(Body::MAX);
   using Reader = Message (Decoder::*)(const Frame&);
-  using Readers = std::array<Reader, static_cast<std::size_t>(Body::MAX)>;
 
-  template <class... Kind>
-  static constexpr void add(Readers& readers, Kinds<Kind...>) {
-    ((readers[static_cast<std::size_t>(BodyTraits<Kind>::enum_value) - 1] = &Decoder::body<Kind>),
-     ...);
+  template <class Kind>
+  static constexpr std::size_t kAt = static_cast<std::size_t>(BodyTraits<Kind>::enum_value) - 1;
+  template <class Use>
+  static constexpr void for_all(Use use) {
+    use(FlockKinds{});
+    use(JobKinds{});
+    use(GangKinds{});
+    use(RunKinds{});
   }
   /// By number in the union, which is all that is known of a frame.
-  static constexpr Readers readers() {
-    Readers readers{};
-    add(readers, FlockKinds{});
-    add(readers, JobKinds{});
-    add(readers, GangKinds{});
-    add(readers, RunKinds{});
+  static constexpr std::array<Reader, kKinds> readers() {
+    std::array<Reader, kKinds> readers{};
+    for_all(
+        [&]<class... Kind>(Kinds<Kind...>) { ((readers[kAt<Kind>] = &Decoder::body<Kind>), ...); });
     return readers;
+  }
+  /// With sanitizers a pointer to a member function is not compared while compiling.
+  static constexpr bool all_are_read() {
+    std::array<bool, kKinds> read{};
+    for_all([&]<class... Kind>(Kinds<Kind...>) { ((read[kAt<Kind>] = true), ...); });
+    return std::ranges::all_of(read, [](bool one) { return one; });
   }
   template <class Kind>
   Message body(const Frame& f) {
@@ -42,8 +50,8 @@ class Decoder : public RunReader {
 };
 
 Message Decoder::message(const Frame& f) {
-  static constexpr Readers kReaders = readers();
-  static_assert(std::ranges::none_of(kReaders, [](Reader reader) { return reader == nullptr; }));
+  static constexpr std::array kReaders = readers();
+  static_assert(all_are_read());
   const auto kind = static_cast<std::size_t>(f.body_type());
   if (kind > 0 && kind <= kReaders.size()) return (this->*kReaders[kind - 1])(f);
   fail("unknown kind of message");
