@@ -79,9 +79,15 @@ ChaosPhases::Wrong ChaosPhases::with_faults() {
   if (faults_.servers_gone().empty() && !faults_.servers_changed()) return std::nullopt;
   for (const TraceJob& row : input_.trace.jobs) {
     if (hold(world_.topology(), faults_.servers_gone(), row.spec)) continue;
-    if (!world_.cancel(row.spec.id)) hopeless_.push_back(row.spec.id);
+    give_up(row.spec.id);
   }
   return std::nullopt;
+}
+
+/// By its client, and by another user in case that has died.
+void ChaosPhases::give_up(const JobId& job) {
+  (void)world_.cancel(job);
+  hopeless_.push_back(job);
 }
 
 /// What waits for a job that was refused, or whose client died before any home had it, waits for
@@ -90,8 +96,7 @@ void ChaosPhases::give_up_what_waits_in_vain() {
   for (const TraceJob& row : input_.trace.jobs) {
     const auto never = [&](const After& after) { return !world_.accepted(after.job); };
     if (!std::ranges::any_of(row.spec.terms.after, never)) continue;
-    (void)world_.cancel(row.spec.id);  // by its client, which may have died
-    hopeless_.push_back(row.spec.id);
+    give_up(row.spec.id);
   }
 }
 

@@ -33,6 +33,7 @@ class ChaosPhases {
   /// every agent, again and again. One whose client is slow is accepted long after the healing.
   void users_go_on();
   void release_held();
+  void give_up(const JobId& job);
   void give_up_what_waits_in_vain();
   Wrong step(Instant until);
   /// So many times longer as the slowest timer.
@@ -49,7 +50,7 @@ class ChaosPhases {
   const ChaosInput& input_;
   World& world_;
   FaultScript& faults_;
-  std::vector<JobId> hopeless_;  ///< that no client follows, and that can never start
+  std::vector<JobId> hopeless_;  ///< that can never start
   Instant everything_taken_ = kNever;
   Instant next_give_up_ = Instant::min();
   JobId largest_waiting_;  ///< at the healing
