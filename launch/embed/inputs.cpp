@@ -10,6 +10,7 @@
 #include "topology/file/load.h"
 #include "topology/generate/generate.h"
 #include "workload/traces/trace.h"
+#include "workload/traces/trace_format.h"
 
 using namespace starling;
 
@@ -94,10 +95,7 @@ int add_job(Trace& trace, const char* name, double submit_s, std::uint32_t gpus,
   job.spec.model = model == nullptr ? "" : model;
   job.spec.duration = from_seconds(duration_s);
   job.submit = from_seconds(submit_s);
-  // As rows of a trace that say no workers.
-  const bool whole = gpus <= 8 || gpus % 8 == 0;
-  job.spec.gpus_per_worker = !whole ? 1 : gpus <= 8 ? gpus : 8;
-  job.spec.workers = gpus / job.spec.gpus_per_worker;
+  set_gang(job.spec, gpus);
   trace.jobs.push_back(std::move(job));
   return 0;
 }

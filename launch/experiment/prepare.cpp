@@ -16,6 +16,7 @@
 #include "workload/generate/generate_helios.h"
 #include "workload/generate/scale_load.h"
 #include "workload/traces/trace.h"
+#include "workload/traces/trace_format.h"
 
 namespace starling {
 namespace {
@@ -23,10 +24,11 @@ namespace {
 constexpr std::uint64_t kModelStream = 0x6d6f64656c;  // of the seed, apart from the world's own
 
 void lay_out(JobSpec& spec, std::uint32_t gpus, std::uint32_t largest_server) {
-  std::uint32_t per_worker = gpus <= 8 ? gpus : gpus % 8 == 0 ? 8 : 1;
-  if (per_worker > largest_server) per_worker = gpus % largest_server == 0 ? largest_server : 1;
-  spec.gpus_per_worker = per_worker;
-  spec.workers = gpus / per_worker;
+  set_gang(spec, gpus);
+  if (spec.gpus_per_worker > largest_server) {
+    spec.gpus_per_worker = gpus % largest_server == 0 ? largest_server : 1;
+    spec.workers = gpus / spec.gpus_per_worker;
+  }
   spec.min_workers = std::min(spec.min_workers, spec.workers);
   if (spec.max_workers > 0) spec.max_workers = std::max(spec.max_workers, spec.workers);
 }
