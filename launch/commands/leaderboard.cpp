@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cmath>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -12,6 +11,7 @@
 #include "launch/command_line/progress_bar.h"
 #include "launch/command_line/results_folder.h"
 #include "launch/commands/commands.h"
+#include "launch/deployment/local_flock.h"
 #include "launch/experiment/set_variables.h"
 #include "launch/leaderboard/board_runs.h"
 #include "launch/system/amount.h"
@@ -19,6 +19,7 @@
 #include "launch/system/files.h"
 #include "launch/system/program_build.h"
 #include "launch/system/text.h"
+#include "launch/system/work_folder.h"
 #include "launch/wiring/load_plugin.h"
 #include "launch/wiring/wiring.h"
 #include "sim/simulate.h"
@@ -34,26 +35,6 @@ struct LeaderboardOptions {
   std::uint32_t entry = 0, sample = 0, threads = 0;
   std::uint64_t seed = 1;
   bool json = false, quiet = false;
-};
-
-/// A folder for runs whose records nobody asked for.
-class WorkFolder {
- public:
-  WorkFolder() {
-    std::error_code ignored;
-    std::string name = (fs::temp_directory_path(ignored) / "starling-leaderboard-XXXXXX").string();
-    if (::mkdtemp(name.data()) != nullptr) path_ = name;
-  }
-  ~WorkFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  WorkFolder(const WorkFolder&) = delete;
-  WorkFolder& operator=(const WorkFolder&) = delete;
-  [[nodiscard]] const fs::path& path() const { return path_; }  ///< empty: could not be made
-
- private:
-  fs::path path_;
 };
 
 /// Every policy, with the plug-ins that the experiments name.
@@ -161,12 +142,14 @@ int add(const LeaderboardOptions& o) {
   if (!variables) return bad_input("--set: " + file.string() + ": " + variables.error().message);
   auto grid = open_grid(file, policies.value(), variables.value(), o.split);
   if (!grid) return bad_input(grid.error().message);
-  const WorkFolder work;
   fs::path dir = folder ? fs::path(o.source) : fs::path(o.out);
+  std::optional<WorkFolder> work;  // of runs whose records nothing else needs
   if (!folder) {
-    if (dir.empty() && work.path().empty())
-      return work_failed("cannot make a folder for the runs; give one by --out");
-    if (dir.empty()) dir = work.path();
+    if (dir.empty()) {
+      const auto made = temporary_dir();
+      if (!made) return work_failed("cannot make a folder for the runs; give one by --out");
+      dir = work.emplace(made.value(), true).path();
+    }
     if (const Status free = can_take_results(dir); !free.ok())
       return bad_input("--out: " + free.error().message);
     if (const int status = run_all(o, grid.value(), policies.value(), dir); status != kDone)
@@ -332,8 +315,9 @@ int check(const LeaderboardOptions& o) {
   if (!policies) return bad_input(policies.error().message);
   const auto variables = variables_for(experiments, o.set);
   if (!variables) return bad_input("--set: " + variables.error().message);
-  const WorkFolder work;
-  if (work.path().empty()) return work_failed("cannot make a folder for the runs; set TMPDIR");
+  const auto made = temporary_dir();
+  if (!made) return work_failed("cannot make a folder for the runs; set TMPDIR");
+  const WorkFolder work(made.value(), true);
   options.work = work.path();
   options.variables = variables.value();
   options.threads = o.threads;

@@ -7,27 +7,11 @@
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/local_flock.h"
 #include "launch/system/signals.h"
+#include "launch/system/work_folder.h"
 #include "store/etcd/etcd_address.h"
 
 namespace starling {
 namespace {
-
-/// Removes a temporary run directory when the run is over.
-class RunDir {
- public:
-  RunDir(std::filesystem::path path, bool remove) : path_(std::move(path)), remove_(remove) {}
-  ~RunDir() {
-    std::error_code ignored;
-    if (remove_) std::filesystem::remove_all(path_, ignored);
-  }
-  RunDir(const RunDir&) = delete;
-  RunDir& operator=(const RunDir&) = delete;
-  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
-
- private:
-  std::filesystem::path path_;
-  bool remove_;
-};
 
 /// Removes what a run that is not kept has left in etcd.
 class RunState {
@@ -66,7 +50,7 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   if (!path) return path.error();
   const bool in_etcd = EtcdAddress::is_one(options.state);
   const bool temporary = (options.state.empty() || in_etcd) && !options.keep;
-  const RunDir dir(path.value(), temporary);
+  const WorkFolder dir(path.value(), temporary);
 
   DeploymentPlan plan;
   plan.dir = dir.path();
