@@ -119,12 +119,12 @@ Result<EtcdAddress> new_etcd_state(const std::string& state, const EtcdAccess& a
     if (const Status can = can_adopt(client, address, founding.partitions); !can.ok())
       return can.error();
   }
+  // What was found may have come between the two readings: only who adopts takes another's place.
+  const std::int64_t replaced = founding.adopt && founded.value() ? founded.value()->revision : 0;
   const std::string mine = new_holder() + " " + founding.by;
-  const auto taken =
-      client.txn({{EtcdCompare::revision_is(founded_key(address),
-                                            founded.value() ? founded.value()->revision : 0)},
-                  {EtcdOp::put(founded_key(address), mine)},
-                  {EtcdOp::get(founded_key(address))}});
+  const auto taken = client.txn({{EtcdCompare::revision_is(founded_key(address), replaced)},
+                                 {EtcdOp::put(founded_key(address), mine)},
+                                 {EtcdOp::get(founded_key(address))}});
   if (!taken) return {taken.error().code, "--state: " + taken.error().message};
   if (taken.value().held) return flock;
   // A request may have been done by a member that did not say so.
