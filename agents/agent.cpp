@@ -200,6 +200,7 @@ void Step::tick() {
   if (beats) settle();  // what an executor took with it is over for its home before it decides
   if (s.owner.claim && s.owner.claim->until <= now) end_claim(s.owner.claim->attempt);
   if (later(s.owner.swept, kSweep) <= now) sweep();
+  if (s.deciding.again <= now) change(TriggerKind::digest);
   if (s.deciding.next <= now) change(TriggerKind::round);
   if (s.deciding.due && !s.calling_roll()) {
     s.roll_call = std::min(s.roll_call, now);
@@ -254,8 +255,9 @@ Instant Agent::next_deadline() const noexcept {
   const bool tells = s.flock.digest_due && s.flock.peers.size() > 1;
   if (!s.begun || decides || tells || s.home.remembered.chunk_full(s.config.limits))
     return Instant::min();
-  Instant next = std::min({s.beat, s.deciding.next, s.flock.next_digest, s.home.timers.next(),
-                           s.owner.share_timers.next(), s.owner.lapses.next()});
+  Instant next =
+      std::min({s.beat, s.deciding.next, s.deciding.again, s.flock.next_digest,
+                s.home.timers.next(), s.owner.share_timers.next(), s.owner.lapses.next()});
   if (s.owner.claim) next = std::min(next, s.owner.claim->until);
   for (const OwnedExecutor& executor : s.owner.executors)
     next = std::min({next, executor.timer, executor.starts.next()});

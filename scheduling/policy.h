@@ -39,8 +39,8 @@ struct JobView {
   bool blocked = false;             ///< an attempt or a forward is under way, or it must
                                     ///< not be started again: leave it alone
   std::uint32_t forwards = 0;       ///< homes that it has left so far
-  std::span<const AgentId> offered =
-      {};                      ///< homes that this one has offered it to; none is tried twice
+  /// Homes that this one has offered it to since it came; none is tried twice until it comes back.
+  std::span<const AgentId> offered = {};
   Allocation allocation = {};  ///< running jobs only: what it runs by
 
   // What was measured of it, as its executors have told this life of its home; nothing safe depends
@@ -199,6 +199,9 @@ class Policy {
   /// The core has refused one of the last decide()'s decisions (scheduling/feedback.h): before the next
   /// call of decide(), in their order. What is not refused has been carried out.
   virtual void refused(const Feedback&) {}
+  /// When it may decide otherwise though nothing has happened since the last decide(), as where a job
+  /// was not to move yet: it is asked again then, with the trigger `digest`. kNever: it would not.
+  [[nodiscard]] virtual Instant ask_again_at() const { return kNever; }
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
   /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
   [[nodiscard]] virtual Placement offer(const View& view, std::uint32_t want,

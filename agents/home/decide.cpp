@@ -57,7 +57,7 @@ void HomeStep::decide() {
   STARLING_MARK("agent: decide");
   const Trigger trigger{s.deciding.trigger};
   s.deciding.due = false;
-  s.deciding.next = kNever;
+  s.deciding.next = s.deciding.again = kNever;
   if (s.home.waiting_jobs() == 0 && !s.home.running.any()) return;
   s.deciding.decided = true;
   for (const JobId id : who_yields(s, now)) {
@@ -80,6 +80,9 @@ void HomeStep::decide() {
     ++s.counters.wrong_decisions;
     s.policy->refused({decision, *fault});
   }
+  // One that has passed is of an earlier call.
+  if (s.home.waiting_jobs() > 0 && s.policy->ask_again_at() > now)
+    s.deciding.again = s.policy->ask_again_at();
   const Duration round = s.policy->facts().round;
   if (round > Duration{0} && (s.home.waiting_jobs() > 0 || s.home.running.any())) {
     // Each agent at a time of its own: homes that all bid for each other's GPUs at one instant,

@@ -187,6 +187,20 @@ TEST_CASE("GPUs that another home lets go are decided about at once") {
   CHECK(home.script->seen.why == TriggerKind::departure);
 }
 
+TEST_CASE("a policy is asked again when it wants to be, if a job still waits") {
+  ScriptedHome home(2);
+  home.submit(1, 8);
+  home.script->again = later(home.now, 3s);
+  home.ask_policy();
+  CHECK(home.agent->next_deadline() <= home.script->again);
+  home.tick(2s);
+  CHECK_FALSE(home.state().deciding.decided);
+  home.tick(1s);
+  CHECK(home.state().deciding.decided);
+  CHECK(home.script->seen.why == TriggerKind::digest);
+  CHECK(home.state().deciding.again == kNever);  // what it wanted has passed
+}
+
 TEST_CASE("how long decisions took is in the status, to a quarter of an octave") {
   ScriptedHome home;
   home.submit(1, 4);

@@ -120,6 +120,7 @@ class ScriptedHome {
     void refused(const Feedback& feedback) override {
       refusals.emplace_back(feedback.job(), feedback.why);
     }
+    [[nodiscard]] Instant ask_again_at() const override { return again; }
     Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                     Demand each) override {
       return offers.empty() ? Policy::offer(view, want, gpus_per_worker, each) : offers;
@@ -138,6 +139,7 @@ class ScriptedHome {
     [[nodiscard]] std::span<const TypePrice> prices() const override { return costs; }
     std::vector<Decision> next;
     std::vector<TypePrice> costs;
+    Instant again = kNever;
     Placement offers;
     std::vector<CoTenant> tenants, was_offered;
     std::vector<std::size_t> chosen;

@@ -31,6 +31,7 @@ struct DecisionState {
   bool decided = false;  ///< the last Tick asked the policy
   TriggerKind trigger = TriggerKind::round;
   Instant next = kNever;                   ///< ask again, whatever has changed
+  Instant again = kNever;                  ///< the same, as the policy wants it
   std::array<std::uint64_t, 256> times{};  ///< by quarter octave of nanoseconds
 };
 

@@ -41,6 +41,7 @@ class ExternalPolicy final : public Policy {
 
   // The fallback learns as it does alone.
   void refused(const Feedback& feedback) override;
+  [[nodiscard]] Instant ask_again_at() const override { return fallback_->ask_again_at(); }
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
     return fallback_->save(origin);
   }

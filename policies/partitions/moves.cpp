@@ -12,8 +12,12 @@ Duration doubling_wait(std::uint32_t n, Duration most) {
 
 Duration forward_backoff(std::uint32_t n) { return doubling_wait(n, std::chrono::minutes(10)); }
 
+Instant moves_from(const QueueEntry& entry, const JobView& job) {
+  return later(entry.since, forward_backoff(job.forwards));
+}
+
 bool may_move(const View& view, const QueueEntry& entry, const JobView& job) {
-  return view.now - entry.since >= forward_backoff(job.forwards);
+  return moves_from(entry, job) <= view.now;
 }
 
 bool was_offered(const JobView& job, AgentId to) {

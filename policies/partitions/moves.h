@@ -9,7 +9,9 @@
 
 namespace starling {
 
-/// What every policy obeys that gives waiting jobs to other partitions, so that nothing bounces.
+/// What every policy obeys that gives waiting jobs to other partitions, so that nothing bounces: each
+/// move of a job waits twice as long as the one before, up to ten minutes, and those in hope alone are
+/// bounded. One that would start elsewhere at once may always go there.
 
 /// A gang that has room here once others have ended waits so long before it asks other partitions
 /// for a share of their GPUs.
@@ -23,9 +25,10 @@ inline constexpr std::uint32_t kForwardsPerCall = 16;
 /// minutes. Less is better where digests are never old, and worse where they are a second old
 /// (docs/decisions.md).
 [[nodiscard]] Duration forward_backoff(std::uint32_t n);
-/// It has stayed here so long.
+/// When it has stayed here so long.
+[[nodiscard]] Instant moves_from(const QueueEntry& entry, const JobView& job);
 [[nodiscard]] bool may_move(const View& view, const QueueEntry& entry, const JobView& job);
-/// The job was offered to that agent from here before: the core would refuse.
+/// The job was offered to that agent in its stay here: the core would refuse.
 [[nodiscard]] bool was_offered(const JobView& job, AgentId to);
 
 /// Moves of a job that has no room here even when everything is free; `others` are heard of. It has

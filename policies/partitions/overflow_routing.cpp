@@ -42,6 +42,7 @@ bool never_whole(const View& view, std::span<const RemotePartition> peers, std::
 
 bool OverflowRouting::begin(const View& view, const Shape& shape) {
   ++state_;
+  moves_from_ = kNever;
   server_ = std::max(shape.server, 1U);
   one_type_ = view.topology.gpu_types().size() <= 1;
   if (!peers_.begin(view, server_)) return false;
@@ -256,6 +257,8 @@ void OverflowRouting::decide(const View& view, const Shape& shape, const QueueIn
         const RemotePartition* peer = nullptr;
         if (may_move(view, entry, job)) {
           peer = entry.infeasible ? feasible_peer(view, entry, job) : best_peer(view, entry, job);
+        } else {
+          moves_from_ = std::min(moves_from_, starling::moves_from(entry, job));
         }
         if (peer != nullptr) {
           forward(view, *peer, job, out);

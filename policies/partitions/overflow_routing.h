@@ -52,6 +52,9 @@ class OverflowRouting {
   /// For the jobs that are not `taken` (by position in the queue). `local` is what is left here.
   void decide(const View& view, const Shape& shape, const QueueIndex& index, QueueMarks& taken,
               Trial& local, std::vector<Decision>& out);
+  /// After decide(): when the first of those may move that could start elsewhere, and came too
+  /// lately to move at once. kNever: none.
+  [[nodiscard]] Instant moves_from() const noexcept { return moves_from_; }
 
  private:
   [[nodiscard]] bool particular(const QueueEntry& entry) const {
@@ -100,6 +103,7 @@ class OverflowRouting {
   std::uint32_t most_particular_ = 0;    // the same of particular jobs
   std::uint64_t free_elsewhere_ = 0;
   std::uint64_t whole_elsewhere_ = 0;  // GPUs of wholly free servers
+  Instant moves_from_ = kNever;
 };
 
 }  // namespace starling

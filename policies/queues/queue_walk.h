@@ -81,6 +81,7 @@ class QueueWalk {
   /// By position in index().queue().
   [[nodiscard]] QueueMarks& taken() noexcept { return taken_; }
   [[nodiscard]] OverflowRouting& overflow() noexcept { return overflow_; }
+  [[nodiscard]] const OverflowRouting& overflow() const noexcept { return overflow_; }
   /// A copy to try things on.
   [[nodiscard]] Trial trial(const View& view) { return {planned_, view.gpus}; }
 

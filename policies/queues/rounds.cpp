@@ -127,6 +127,7 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
   steps.observe();
   // What was kept may have been written by a clock that was ahead.
   if (began_) began_ = std::min(*began_, view.now);
+  ask_again_ = kNever;
   const bool due = is_due(view, trigger, round);
   if (due) {
     began_ = view.now;
@@ -142,8 +143,9 @@ void Rounds::decide(const View& view, const Trigger& trigger, Duration round, co
     if (const auto* spread = std::get_if<Spread>(&decision)) keep(trial, spread->local);
   }
   plan_.follow(view, trial, out);
-  if ((due || steps.overflows_between) && !view.waiting.empty() && !view.others.empty())
-    route_rest(view, trial, due ? routing : nullptr, out);
+  if (view.waiting.empty() || view.others.empty() || !(due || steps.overflows_between)) return;
+  route_rest(view, trial, due ? routing : nullptr, out);
+  if (steps.overflows_between) ask_again_ = queue_.overflow().moves_from();
 }
 
 void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,

@@ -98,6 +98,8 @@ class Rounds {
   void resume(std::optional<Instant> began) { began_ = began; }
   /// Rounds that have begun, in this life.
   [[nodiscard]] std::uint64_t begun() const noexcept { return begun_; }
+  /// Policy::ask_again_at() of one that overflows between rounds.
+  [[nodiscard]] Instant ask_again_at() const noexcept { return ask_again_; }
   /// The partition with everything free.
   [[nodiscard]] const Occupancy& empty() const { return queue_.empty(); }
 
@@ -112,6 +114,7 @@ class Rounds {
   RoundPlan plan_;
   std::optional<Instant> began_;
   std::uint64_t begun_ = 0;  // rounds
+  Instant ask_again_ = kNever;
 };
 
 }  // namespace starling

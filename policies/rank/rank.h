@@ -85,6 +85,7 @@ class RankPolicy final : public Policy {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   [[nodiscard]] std::span<const TypePrice> prices() const override { return routing_.prices(); }
+  [[nodiscard]] Instant ask_again_at() const override { return rounds_.ask_again_at(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
   /// When the round began, how much of each job is done, and how long those took that ended.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;

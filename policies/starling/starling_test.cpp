@@ -93,6 +93,25 @@ TEST_CASE("who waits goes to free GPUs of another partition at once, not at the 
   CHECK(std::get<Forward>(made.front()).to == AgentId{1});
 }
 
+TEST_CASE("a job that came from elsewhere goes on to free GPUs as soon as it may") {
+  PolicyRig rig(servers(2), make_policy_registry().make("starling:knows=exact").value(), {0, 1});
+  for (int i = 0; i < 8; ++i) rig.submit(rigid_spec(1, 100'000));
+  rig.round();
+  RemoteDigest other;
+  other.agent = AgentId{1}, other.servers = {1, 2}, other.gpus = 8, other.version = 1;
+  other.free = 4, other.largest_free_server = 4;
+  rig.others = {other};
+  rig.now += 5s;
+  rig.submit(rigid_spec(1, 100)).forwards = 2;
+  CHECK(rig.settle(TriggerKind::arrival).empty());
+  CHECK(rig.policy->ask_again_at() == rig.now + 2s);
+  rig.now += 2s;
+  const auto made = rig.decide(TriggerKind::digest);
+  REQUIRE(made.size() == 1);
+  CHECK(std::holds_alternative<Forward>(made.front()));
+  CHECK(rig.policy->ask_again_at() == kNever);
+}
+
 TEST_CASE("where many run newcomers are offered the GPUs of others once in ten seconds") {
   constexpr std::uint32_t kServers = 130;
   PolicyRig rig(servers(kServers), make_policy_registry().make("starling:knows=exact").value(),

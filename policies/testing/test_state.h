@@ -30,7 +30,7 @@ struct TestJob {
   Placement placement;  // empty: does not run
   Allocation allocation = {};
   std::uint64_t order = 0;
-  std::map<std::uint32_t, std::vector<AgentId>> offered = {};  // by home
+  std::map<std::uint32_t, std::vector<AgentId>> offered = {};  // by home, in its stay there
 };
 
 struct TestHome {

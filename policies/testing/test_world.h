@@ -317,6 +317,7 @@ class TestWorld {
     if (std::ranges::find(offered, d.to) != offered.end())
       return fault("offers a job to the same home twice"), false;
     offered.push_back(d.to);
+    jobs[j].offered.erase(d.to.value);  // a new stay
     ++forwards;
     ++jobs[j].forwards;
     hash.add(d.to.value);

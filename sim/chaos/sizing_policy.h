@@ -33,6 +33,7 @@ class SizingPolicy final : public Policy {
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Rng& rng) override;
   void refused(const Feedback& feedback) override { good_->refused(feedback); }
+  [[nodiscard]] Instant ask_again_at() const override { return good_->ask_again_at(); }
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override {
     return good_->offer(view, want, gpus_per_worker, each);

@@ -112,6 +112,7 @@ void add_timers(Hash& h, const AgentState& s, Instant now) {
       timers.emplace_back(s.owner.executors[i].timer, Timer::executor, i);
   }
   if (s.deciding.next < kNever) timers.emplace_back(s.deciding.next, Timer::look, 0);
+  if (s.deciding.again < kNever) timers.emplace_back(s.deciding.again, Timer::look, 1);
   std::sort(timers.begin(), timers.end());
   for (const auto& [when, kind, id] : timers) {
     h.add(kind);
@@ -143,6 +144,7 @@ struct RecordHash {
   void operator()(const ArchiveDropped& r) const { h.add(r.chunk); }
   void operator()(const OffersOwed& r) const {
     for (const JobId& job : r.jobs) h.add(job);
+    for (const std::uint32_t offer : r.offers) h.add(std::uint64_t{offer});
   }
   void operator()(const OffersSettled& r) const {
     for (const JobId& job : r.jobs) h.add(job);
