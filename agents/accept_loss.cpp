@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/accept_loss.h"
 
+#include <algorithm>
 #include <map>
+
+#include "agents/archive.h"
 
 namespace starling {
 namespace {
@@ -85,21 +88,33 @@ struct Fold {
 
 }  // namespace
 
-std::set<JobId> jobs_known_to(std::span<const Record> journal) {
-  std::set<JobId> jobs;
+std::map<JobId, std::uint32_t> jobs_known_to(std::span<const Record> journal) {
+  std::map<JobId, std::uint32_t> jobs;
+  const auto know = [&](const JobId& job, std::uint32_t offer) {
+    std::uint32_t& known = jobs[job];
+    known = std::max(known, offer);
+  };
+  const auto know_all = [&](const std::vector<JobId>& over) {
+    for (const JobId& job : over) know(job, Archive::kAnyOffer);
+  };
+  // One that came back after it was forgotten is known by that; what is settled is of before.
+  const auto know_settled = [&](const std::vector<JobId>& settled) {
+    for (const JobId& job : settled) jobs.try_emplace(job, Archive::kAnyOffer);
+  };
   for (const Record& record : journal) {
     if (const auto* accepted = std::get_if<JobAccepted>(&record))
-      jobs.insert(accepted->submit.spec.id);
-    else if (const auto* moved = std::get_if<JobMoved>(&record))
-      jobs.insert(moved->job);
+      know(accepted->submit.spec.id, accepted->submit.forwards);
     else if (const auto* ended = std::get_if<JobEnded>(&record))
-      jobs.insert(ended->job);
+      know(ended->job, Archive::kAnyOffer);
     else if (const auto* archived = std::get_if<JobsArchived>(&record))
-      jobs.insert(archived->jobs.begin(), archived->jobs.end());
-    else if (const auto* owed = std::get_if<OffersOwed>(&record))
-      jobs.insert(owed->jobs.begin(), owed->jobs.end());
+      know_all(archived->jobs);
     else if (const auto* settled = std::get_if<OffersSettled>(&record))
-      jobs.insert(settled->jobs.begin(), settled->jobs.end());
+      know_settled(settled->jobs);
+    else if (const auto* owed = std::get_if<OffersOwed>(&record)) {
+      Archive owes;
+      owes.owe(*owed);
+      for (const auto& [job, offer] : owes.owed()) know(job, offer);
+    }
   }
   return jobs;
 }
@@ -112,7 +127,7 @@ OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal, const std::s
   OpenJobs result;
   for (auto& [id, job] : fold.open) {
     using Stage = Open::Stage;
-    if (job.stage == Stage::offered && has && !has(job.to, id)) {
+    if (job.stage == Stage::offered && has && !has(job.to, id, job.state.forwards + 1)) {
       result.records.push_back(JobOffered{id, me});  // taken back
       job.stage = Stage::waiting;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,11 +28,13 @@ struct OpenJobs {
   std::vector<JobId> failed;  ///< of them, now or once their attempt is over
   std::vector<JobId> given_away;
 };
-using HasJob = std::function<bool(AgentId home, const JobId& job)>;
+/// `offer`: its number (Submit::forwards), for a job that went on from there before comes back.
+using HasJob = std::function<bool(AgentId home, const JobId& job, std::uint32_t offer)>;
 [[nodiscard]] OpenJobs end_open_jobs(AgentId me, std::span<const Record> journal,
                                      const std::string& why, const HasJob& has = {});
 
-/// The jobs that a home of this journal knows: open, ended, given away or in the archive.
-[[nodiscard]] std::set<JobId> jobs_known_to(std::span<const Record> journal);
+/// The jobs that a home of this journal knows, open, ended, given away or in the archive, and up to
+/// which offer (Submit::forwards) each has been there.
+[[nodiscard]] std::map<JobId, std::uint32_t> jobs_known_to(std::span<const Record> journal);
 
 }  // namespace starling

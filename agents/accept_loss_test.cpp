@@ -118,22 +118,30 @@ TEST_CASE("a job that was offered and is not known there fails, for else it woul
     record.submit.spec.id = id;
     return record;
   };
-  const JobId came{0, 1}, archived{0, 2}, lost{0, 3}, owed{0, 4}, settled{0, 5};
+  const JobId came{0, 1}, archived{0, 2}, lost{0, 3}, owed{0, 4}, settled{0, 5}, went{0, 6};
   std::vector<Record> journal;
-  for (const JobId& id : {came, archived, lost, owed, settled}) {
+  for (const JobId& id : {came, archived, lost, owed, settled, went}) {
     journal.emplace_back(accept(id));
     journal.emplace_back(JobOffered{id, other});
   }
-  const std::vector<Record> elsewhere = {accept(came), JobsArchived{1, 10, {}, {archived}, {}},
-                                         OffersOwed{{owed}}, OffersSettled{{settled}}};
+  JobAccepted had = accept(came);
+  had.submit.forwards = 1;
+  // It was there before it came to this home, and has gone on since.
+  const std::vector<Record> elsewhere = {had,
+                                         accept(went),
+                                         JobMoved{went, AgentId{0}},
+                                         JobsArchived{1, 10, {}, {archived}, {}},
+                                         OffersOwed{{owed}},
+                                         OffersSettled{{settled}}};
   const auto known = jobs_known_to(elsewhere);
-  const OpenJobs open = end_open_jobs(me, journal, "nobody knows", [&](AgentId to, const JobId& j) {
-    CHECK(to == other);
-    return known.contains(j);
-  });
+  const OpenJobs open = end_open_jobs(me, journal, "nobody knows",
+                                      [&](AgentId to, const JobId& j, std::uint32_t offer) {
+                                        CHECK(to == other);
+                                        return known.contains(j) && known.at(j) >= offer;
+                                      });
   CHECK(open.given_away == std::vector<JobId>{came, archived, owed, settled});
-  CHECK(open.failed == std::vector<JobId>{lost});
-  REQUIRE(open.records.size() == 6);
+  CHECK(open.failed == std::vector<JobId>{lost, went});
+  REQUIRE(open.records.size() == 8);
   CHECK(std::get<JobOffered>(open.records[2]).to == me);
   CHECK(std::get<JobEnded>(open.records[3]).state.exit.log_tail == "nobody knows");
 }

@@ -3,6 +3,7 @@
 #include "agents/archive.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "agents/step/home_step.h"
@@ -36,8 +37,34 @@ void Archive::drop(std::uint64_t number) {
     const auto known = chunk_of_.find(job);
     if (known != chunk_of_.end() && known->second == number) chunk_of_.erase(known);
   }
-  owed_.insert(at->second.came.begin(), at->second.came.end());
+  for (const JobId& job : at->second.came) owe(job);
   chunks_.erase(at);
+}
+
+void Archive::owe(const JobId& job, std::uint32_t offer) {
+  std::uint32_t& owed = owed_[job];
+  owed = std::max(owed, offer);
+}
+
+void Archive::owe(const OffersOwed& record) {
+  for (std::size_t i = 0; i < record.jobs.size(); ++i)
+    owe(record.jobs[i], i < record.offers.size() ? record.offers[i] : kAnyOffer);
+}
+
+OffersOwed Archive::owed_record() const {
+  OffersOwed record;
+  for (const auto& [job, offer] : owed_) {
+    record.jobs.push_back(job);
+    record.offers.push_back(offer);
+  }
+  const auto any = [](std::uint32_t offer) { return offer == kAnyOffer; };
+  if (std::ranges::all_of(record.offers, any)) record.offers.clear();
+  return record;
+}
+
+bool Archive::owes(const JobId& job, std::uint32_t offer) const {
+  const auto at = owed_.find(job);
+  return at != owed_.end() && offer <= at->second;
 }
 
 std::optional<std::uint64_t> Archive::find(const JobId& job) const {
@@ -95,7 +122,7 @@ void HomeStep::ask_offerers() {
   for (std::size_t looked = 0; past.settling.size() < kAskedAtOnce; ++looked) {
     if (looked >= past.archive.owed().size()) break;
     if (next == past.archive.owed().end()) next = past.archive.owed().begin();
-    const JobId job = *next++;
+    const JobId job = (next++)->first;
     past.asked_last = job;
     std::set<AgentId>& waits = past.settling[job];
     if (!waits.empty()) continue;
@@ -113,6 +140,7 @@ void HomeStep::on(NodeId from, const JobState& state) {
   Remembered& past = s.home.remembered;
   if (!is_agent(from)) return;
   heard_of_other(agent_of(from), state);
+  heard_of_offer(agent_of(from), state);
   const auto asked = past.settling.find(state.job);
   if (asked == past.settling.end()) return;
   const bool over =

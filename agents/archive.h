@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <vector>
 
 #include "agents/record.h"
@@ -30,19 +29,25 @@ class Archive {
   [[nodiscard]] std::optional<std::uint64_t> find(const JobId& job) const;
   [[nodiscard]] bool contains(const JobId& job) const { return chunk_of_.contains(job); }
 
-  void owe(const JobId& job) { owed_.insert(job); }
+  /// All offers of it are to be answered, or those up to that number (Submit::forwards): it went on,
+  /// and comes back with a higher one.
+  void owe(const JobId& job, std::uint32_t offer = kAnyOffer);
+  void owe(const OffersOwed& record);
+  [[nodiscard]] OffersOwed owed_record() const;
+  static constexpr std::uint32_t kAnyOffer = ~std::uint32_t{0};
+  [[nodiscard]] bool owes(const JobId& job, std::uint32_t offer) const;
   void settle(const JobId& job) { owed_.erase(job); }
 
   [[nodiscard]] const std::map<std::uint64_t, Chunk>& chunks() const noexcept { return chunks_; }
   [[nodiscard]] const std::map<JobId, std::uint64_t>& jobs() const noexcept { return chunk_of_; }
-  [[nodiscard]] const std::set<JobId>& owed() const noexcept { return owed_; }
+  [[nodiscard]] const std::map<JobId, std::uint32_t>& owed() const noexcept { return owed_; }
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] std::uint64_t next_chunk() const noexcept { return next_; }
 
  private:
   std::map<std::uint64_t, Chunk> chunks_;
   std::map<JobId, std::uint64_t> chunk_of_;
-  std::set<JobId> owed_;
+  std::map<JobId, std::uint32_t> owed_;  // up to which offer
   std::uint64_t bytes_ = 0, next_ = 1;
 };
 

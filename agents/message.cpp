@@ -189,6 +189,9 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
   if (const auto* hold = std::get_if<Reserve>(&message); hold && !hold->beside.empty()) return 4;
   if (const auto* far = std::get_if<Progress>(&message); far && (far->noise > 0 || far->batch > 0))
     return 5;
+  const auto* accepted = std::get_if<Accepted>(&message);
+  const auto* rejected = std::get_if<Rejected>(&message);
+  if ((accepted && accepted->offer > 0) || (rejected && rejected->offer > 0)) return kOfferProtocol;
   const bool grown =
       std::holds_alternative<Digest>(message) || std::holds_alternative<AgentStatus>(message) ||
       std::holds_alternative<BidRequest>(message) ||

@@ -31,7 +31,7 @@ namespace starling {
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
 // every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says
 // what came with which.
-constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 6;
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 7;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
@@ -110,10 +110,12 @@ struct Submit {
   JobSpec spec; NodeId client; Duration waited{0}; Duration served{0}; std::uint32_t forwards = 0;
   std::uint32_t attempts = 0, preemptions = 0; Duration begun{-1}, requeued{0}; std::uint32_t failures = 0;
 };
-struct Accepted { JobId job; AgentId home; };
+/// `offer`, here and in Rejected: of a Submit between homes its `forwards`, by which an answer to an earlier offer is
+/// told from one to this; 0: of any other, or the sender does not say it.
+struct Accepted { JobId job; AgentId home; std::uint32_t offer = 0; };
 struct Busy { JobId job; std::uint32_t retry_ms = 0; };
 /// Never accepted; or of a ChangeJob that does not go with how the job is: `conflict`, which no Submit is answered with.
-struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; };
+struct Rejected { JobId job; Refusal why = Refusal::unknown; std::string reason; std::uint32_t offer = 0; };
 struct Cancel { JobId job; };  ///< refused with Rejected and `denied` where it is not the asker's to end
 struct Query { JobId job; };
 /// What a job asked for, as lists of jobs show it. Never changed.
@@ -380,6 +382,8 @@ constexpr std::uint16_t kAllocationProtocol = 4;
 constexpr std::uint16_t kClaimPriorityProtocol = 5;
 /// Since when jobs have terms that delay them.
 constexpr std::uint16_t kTermsProtocol = 6;
+/// The first in which an answer says which offer of a home it answers. Before that a home offers a job to another once.
+constexpr std::uint16_t kOfferProtocol = 7;
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;

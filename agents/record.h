@@ -88,7 +88,9 @@ struct TopologyRead { std::uint64_t fingerprint = 0; };                   ///< b
 /// another home had given away, and so may offer again until it has heard the answer.
 struct JobsArchived { std::uint64_t chunk = 0, bytes = 0; Duration at{-1}; std::vector<JobId> jobs, came; };
 struct ArchiveDropped { std::uint64_t chunk = 0; };       ///< its jobs are forgotten, but for peers that are owed an answer
-struct OffersOwed { std::vector<JobId> jobs; };           ///< over and forgotten, and perhaps still on offer somewhere
+/// Over or gone on, and forgotten, and perhaps still on offer somewhere. `offers`: of each the highest number of an offer
+/// (Submit::forwards) that it has had; left out where all are over.
+struct OffersOwed { std::vector<JobId> jobs; std::vector<std::uint32_t> offers = {}; };
 struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; they are offered no more
 /// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.
 struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0; };

@@ -54,10 +54,11 @@ enum class Bug : std::uint8_t {
   launched_as_asked,            ///< an executor is not told how an attempt is to run
   hold_on_full_gpu,             ///< a gang may hold a GPU that is full
   memory_stops_agent,  ///< what a policy has learned, and no version can read, ends its agent
-  dependency_ignored   ///< a job starts before those that it waits for have ended
+  dependency_ignored,  ///< a job starts before those that it waits for have ended
+  offer_not_numbered   ///< an answer to an earlier offer of a job is one to the present
 };
 
-inline constexpr std::array<std::string_view, 44> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 45> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -100,7 +101,8 @@ inline constexpr std::array<std::string_view, 44> kBugNames = {"executor_ignores
                                                                "launched_as_asked",
                                                                "hold_on_full_gpu",
                                                                "memory_stops_agent",
-                                                               "dependency_ignored"};
+                                                               "dependency_ignored",
+                                                               "offer_not_numbered"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;

@@ -137,6 +137,16 @@ TEST_CASE("fields that came later are written where they say something, and read
   }
 }
 
+TEST_CASE("up to which offer an answer is owed is kept, and journals of before owe it for all") {
+  std::vector<std::byte> before, bytes;
+  encode_record(OffersOwed{{{1, 2}, {3, 4}}}, before);
+  CHECK(std::get<OffersOwed>(decode_record(before).value()).offers.empty());
+  encode_record(OffersOwed{{{1, 2}, {3, 4}}, {5, ~std::uint32_t{0}}}, bytes);
+  CHECK(std::equal(before.begin(), before.end(), bytes.begin()));
+  const auto read = std::get<OffersOwed>(decode_record(bytes).value());
+  CHECK(read.offers == std::vector<std::uint32_t>{5, ~std::uint32_t{0}});
+}
+
 TEST_CASE("how else a job may run is kept with it, and journals of before are read") {
   const RunDetails run{8, 1.5, 256, 1024, true, Duration(5), Duration(30)};
   for (Record record : sample_records(1)) {

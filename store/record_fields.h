@@ -292,6 +292,12 @@ void more_fields(Io& io, ProcessLaunching& v) {
               v.launch.spec.terms);
 }
 
+inline bool has_more(const OffersOwed& v) { return !v.offers.empty(); }
+template <class Io>
+void more_fields(Io& io, OffersOwed& v) {
+  io(v.offers);
+}
+
 inline bool has_more(const ProcessStopping& v) { return v.exit.timed_out; }
 template <class Io>
 void more_fields(Io& io, ProcessStopping& v) {

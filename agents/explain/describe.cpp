@@ -116,8 +116,8 @@ std::string durable_state(const AgentState& s) {
     text << "archived" << id << "chunk" << chunk;
     text.line();
   }
-  for (const JobId& id : s.home.remembered.archive.owed()) {
-    text << "owed" << id;
+  for (const auto& [id, offer] : s.home.remembered.archive.owed()) {
+    text << "owed" << id << offer;
     text.line();
   }
   for (const auto& [attempt, share] : s.owner.shares) {

@@ -1,30 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <span>
 
 #include "agents/step/home_step.h"
 #include "base/marks.h"
+#include "base/planted.h"
 
 namespace starling {
 namespace {
 
 /// It waits for that home's answer.
-bool is_offered(const Job& job, AgentId to) {
+const Job::Offered* offered_to(const Job& job, AgentId home) {
   const auto* offered = std::get_if<Job::Offered>(&job.doing);
-  return offered != nullptr && offered->to == to;
+  return offered != nullptr && offered->to == home ? offered : nullptr;
+}
+
+/// `answer` is to the present offer. One that does not say which it answers may be to any.
+bool is_answered(const Job& job, AgentId home, std::uint32_t answer) {
+  const Job::Offered* offered = offered_to(job, home);
+  if (offered == nullptr) return false;
+  return answer == job.forwards + 1 || (answer == 0 && !offered->again) ||
+         planted(Bug::offer_not_numbered);
 }
 
 }  // namespace
 
-/// Gives the job away. False if that home had its chance: what it says then could be old.
+/// Not where that home had its chance in this stay; nor, where its answers do not say what they
+/// answer, in an earlier one: what it says then could be old.
+bool HomeStep::may_offer(Job& job, AgentId to) {
+  const auto has = [to](std::span<const AgentId> homes) {
+    return std::ranges::find(homes, to) != homes.end();
+  };
+  if (has(job.closed_homes())) return false;
+  if (s.flock.peers[to.value].watch.protocol >= kOfferProtocol || !has(job.offered)) return true;
+  STARLING_MARK("agent: a home of an earlier protocol is offered a job once");
+  const std::span<const AgentId> closed = job.closed_homes();
+  if (job.closed.empty()) job.closed.assign(closed.begin(), closed.end());
+  job.closed.push_back(to);
+  if (JobView* view = s.home.waiting.find(job.order)) view->offered = job.closed;
+  return false;
+}
+
+/// Gives the job away. False: it may not.
 bool HomeStep::offer_job(Job& job, AgentId to) {
   STARLING_MARK("agent: offer_job");
   if (to.value >= s.flock.peers.size() || to == me()) return false;
-  if (std::find(job.offered.begin(), job.offered.end(), to) != job.offered.end()) return false;
   if (job.spec->terms.at_once > 0) return false;  // who counts its array is this home
-  job.offered.push_back(to);
+  if (!may_offer(job, to)) return false;
   persist(JobOffered{job.spec->id, to});
   s.home.leave_waiting(job);
-  job.doing = Job::Offered{to};
+  job.offer_to(to);
   job.backoff = Duration{0};
   s.flock.digest_due = true;
   send_offer(job);
@@ -61,10 +86,26 @@ void HomeStep::on(NodeId from, const Accepted& accepted) {
   const auto known = s.home.jobs.find(accepted.job);
   if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (!is_offered(job, agent_of(from))) return;
+  if (is_answered(job, agent_of(from), accepted.offer)) return taken_elsewhere(job);
+  // One that spoke the protocol of its number when the job was offered does so no more: how the job
+  // is there has a number, too.
+  if (accepted.offer == 0 && offered_to(job, agent_of(from)) != nullptr)
+    tell(agent_of(from), Query{accepted.job});
+}
+
+/// The home that it is offered to says how it is there, in this stay or a later one.
+void HomeStep::heard_of_offer(AgentId from, const JobState& state) {
+  const auto known = s.home.jobs.find(state.job);
+  if (known == s.home.jobs.end() || offered_to(known->second, from) == nullptr) return;
+  if (state.phase == JobPhase::unknown || state.forwards <= known->second.forwards) return;
+  STARLING_MARK("agent: how a job is elsewhere says that it was taken");
+  taken_elsewhere(known->second);
+}
+
+void HomeStep::taken_elsewhere(Job& job) {
   JobState state = state_of(s, job, now);
   state.phase = JobPhase::moved;
-  state.home = agent_of(from);
+  state.home = std::get<Job::Offered>(job.doing).to;
   const NodeId client = job.client;
   moved_on(job);
   if (client.value != 0) send(client, std::move(state));
@@ -75,7 +116,7 @@ void HomeStep::on(NodeId from, const Busy& busy) {
   const auto known = s.home.jobs.find(busy.job);
   if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (!is_offered(job, agent_of(from))) return;
+  if (offered_to(job, agent_of(from)) == nullptr) return;
   s.home.set_timer(busy.job, job,
                    later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
 }
@@ -86,7 +127,7 @@ void HomeStep::on(NodeId from, const Rejected& rejected) {
   const auto known = s.home.jobs.find(rejected.job);
   if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (!is_offered(job, agent_of(from))) return;
+  if (!is_answered(job, agent_of(from), rejected.offer)) return;
   persist(JobOffered{rejected.job, me()});
   job.trouble = "agent " + std::to_string(agent_of(from).value) + " refused it: " + rejected.reason;
   wait_again(job, false);

@@ -104,29 +104,29 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
   if (const auto known = s.home.jobs.find(id); known != s.home.jobs.end()) {
     Job& job = known->second;
     if (job.stage() != Stage::offered || submit.forwards <= job.forwards + 1) {
-      return send(from, Accepted{id, me()});
+      return send(from, Accepted{id, me(), submit.forwards});
     }
     STARLING_MARK("agent: a job comes back before its offer was answered");
     moved_on(job);  // it was accepted there, and its way led back
   }
   if (const auto over = s.home.remembered.ended.find(id); over != s.home.remembered.ended.end()) {
     STARLING_MARK("agent: a Submit of what is over");
-    if (forwarded) return send(from, Accepted{id, me()});
+    if (forwarded) return send(from, Accepted{id, me(), submit.forwards});
     return send(from, over->second);
   }
   if (const auto chunk = s.home.remembered.archive.find(id)) {
     STARLING_MARK("agent: a Submit of what is in the archive");
-    if (forwarded) return send(from, Accepted{id, me()});
+    if (forwarded) return send(from, Accepted{id, me(), submit.forwards});
     return send_archived(from, id, *chunk);
   }
-  if (forwarded && s.home.remembered.archive.owed().contains(id)) {
+  if (forwarded && s.home.remembered.archive.owes(id, submit.forwards)) {
     STARLING_MARK("agent: an offer of what is over and forgotten");
-    return send(from, Accepted{id, me()});
+    return send(from, Accepted{id, me(), submit.forwards});
   }
   std::vector<AgentId> offered;
   if (const auto gone = s.home.remembered.moved.find(id); gone != s.home.remembered.moved.end()) {
     if (submit.forwards <= gone->second.forwards) {
-      if (forwarded) return send(from, Accepted{id, me()});
+      if (forwarded) return send(from, Accepted{id, me(), submit.forwards});
       JobState state;
       state.job = id;
       state.phase = JobPhase::moved;
@@ -137,13 +137,14 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
     offered = gone->second.offered;
   }
   if (is_foreign(from))
-    return send(from, Rejected{id, Refusal::invalid, "you have read another topology"});
+    return send(from,
+                Rejected{id, Refusal::invalid, "you have read another topology", submit.forwards});
   if (const Status sane = check_job(submit.spec, s.config.limits); !sane.ok()) {
-    return send(from, Rejected{id, Refusal::invalid, sane.error().message});
+    return send(from, Rejected{id, Refusal::invalid, sane.error().message, submit.forwards});
   }
   if (std::string reason = never_fits(s, submit.spec); !reason.empty()) {
     STARLING_MARK("agent: a Submit that never fits");
-    return send(from, Rejected{id, Refusal::never_fits, std::move(reason)});
+    return send(from, Rejected{id, Refusal::never_fits, std::move(reason), submit.forwards});
   }
   // Nothing is promised before everybody could say that this state is an old copy.
   if (s.calling_roll()) {
@@ -152,7 +153,7 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
   }
   if (is_full(forwarded)) return send(from, Busy{id, kBusyRetryMs});
   accept(forwarded ? submit.client : from, submit, std::move(offered));
-  send(from, Accepted{id, me()});
+  send(from, Accepted{id, me(), submit.forwards});
 }
 
 /// Two full homes that have offered each other jobs would wait for one another, so what is on offer
@@ -183,7 +184,7 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
     job.first_start = std::min(now, job.submitted + submit.begun);
     if (s.config.calendar) job.waits_since = now;
   }
-  job.offered = std::move(offered);
+  job.came_back(std::move(offered));
   job.held = submit.forwards == 0 && submit.spec.terms.hold;
   job.met = submit.forwards == 0 ? 0 : ~std::uint64_t{0};
   job.failures = submit.failures;

@@ -11,7 +11,7 @@ void HomeState::enter_waiting(const Job& job, bool blocked) {
   JobView view = view_of(job);
   view.failed_rounds = job.failed_rounds;
   view.blocked = blocked;
-  view.offered = job.offered;
+  view.offered = job.closed_homes();
   waiting_gpus += job.spec->gpus();
   waiting.add(std::move(view));
 }

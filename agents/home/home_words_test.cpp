@@ -122,6 +122,132 @@ TEST_CASE("an owner's word that another epoch counts is taken from that owner al
   CHECK(home.state().flock.peers[1].epoch == Epoch{9});
 }
 
+/// Gives the job to agent 1, which takes it and gives it back.
+void goes_and_comes_back(ScriptedHome& home, const JobId& id, std::uint32_t offer) {
+  REQUIRE(home.decide(Forward{id, AgentId{1}}));
+  REQUIRE(home.last<Submit>(agent_node(AgentId{1}))->forwards == offer);
+  home.hear(AgentId{1}, Accepted{id, AgentId{1}, offer});
+  REQUIRE_FALSE(home.state().home.jobs.contains(id));
+  JobSpec spec;
+  spec.id = id;
+  spec.workers = 2;
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, offer + 1});
+  REQUIRE(home.last<Accepted>(agent_node(AgentId{1}))->offer == offer + 1);
+  REQUIRE(home.job(id.lo).stage() == Stage::waiting);
+}
+
+TEST_CASE("a job that came back is offered there again, and no answer to the first offer counts") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 2);
+  goes_and_comes_back(home, id, 1);
+  home.ask_policy();
+  CHECK(home.script->seen.waiting_views.front().offered.empty());
+  REQUIRE(home.decide(Forward{id, AgentId{1}}));
+  CHECK(home.last<Submit>(agent_node(AgentId{1}))->forwards == 3);
+  const auto is_still_offered = [&] {
+    return home.job(1).stage() == Stage::offered && home.job(1).offered.size() == 1;
+  };
+  for (const std::uint32_t earlier : {0U, 1U, 2U}) {
+    home.hear(AgentId{1}, Accepted{id, AgentId{1}, earlier});
+    REQUIRE(is_still_offered());
+    home.hear(AgentId{1}, Rejected{id, Refusal::invalid, "no", earlier});
+    REQUIRE(is_still_offered());
+  }
+  SUBCASE("in this life") {}
+  SUBCASE("nor in the next one") {
+    std::vector<Record> journal;
+    SUBCASE("from its journal") { journal = home.journal; }
+    SUBCASE("from its snapshot") { journal = home.agent->snapshot(); }
+    ScriptedHome next(3, {}, journal);
+    next.hear(AgentId{1}, Accepted{id, AgentId{1}, 1});
+    next.hear(AgentId{1}, Accepted{id, AgentId{1}});
+    REQUIRE(next.job(1).stage() == Stage::offered);
+    next.hear(AgentId{1}, Accepted{id, AgentId{1}, 3});
+    CHECK_FALSE(next.state().home.jobs.contains(id));
+  }
+  home.hear(AgentId{1}, Accepted{id, AgentId{1}, 3});
+  CHECK_FALSE(home.state().home.jobs.contains(id));
+}
+
+TEST_CASE("in a next life, too, a job that came back is offered where it was before") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 2);
+  goes_and_comes_back(home, id, 1);
+  REQUIRE(home.decide(Forward{id, AgentId{2}}));
+  home.hear(AgentId{2}, Rejected{id, Refusal::invalid, "no", 3});
+  std::vector<Record> journal;
+  SUBCASE("from its journal") { journal = home.journal; }
+  SUBCASE("from its snapshot") { journal = home.agent->snapshot(); }
+  ScriptedHome next(3, {}, journal);
+  next.hear(AgentId{1}, Ping{1});
+  CHECK(next.job(1).offered == home.job(1).offered);
+  CHECK(next.job(1).stay == 1);
+  CHECK_FALSE(next.decide(Forward{id, AgentId{2}}));  // it has refused
+  CHECK(next.decide(Forward{id, AgentId{1}}));
+}
+
+TEST_CASE(
+    "a home that has gone back to an earlier protocol says by the job's state that it has it") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 2);
+  goes_and_comes_back(home, id, 1);
+  REQUIRE(home.decide(Forward{id, AgentId{1}}));
+  home.hear(AgentId{1}, Accepted{id, AgentId{1}}, kOfferProtocol - 1);
+  REQUIRE(home.last<Query>(agent_node(AgentId{1})) != nullptr);
+  JobState state;
+  state.job = id, state.home = AgentId{1}, state.phase = JobPhase::moved;
+  state.forwards = 1;  // of its first stay there
+  home.hear(AgentId{1}, state, kOfferProtocol - 1);
+  REQUIRE(home.job(1).stage() == Stage::offered);
+  state.phase = JobPhase::running, state.forwards = 3;
+  home.hear(AgentId{1}, state, kOfferProtocol - 1);
+  CHECK_FALSE(home.state().home.jobs.contains(id));
+}
+
+TEST_CASE("a home whose answers do not say which offer they answer is offered a job once") {
+  ScriptedHome home(3);
+  const JobId id = home.submit(1, 2);
+  goes_and_comes_back(home, id, 1);
+  home.hear(AgentId{1}, Ping{1}, kOfferProtocol - 1);
+  CHECK_FALSE(home.decide(Forward{id, AgentId{1}}));
+  CHECK(home.job(1).stage() == Stage::waiting);
+  home.ask_policy();
+  CHECK(home.script->seen.waiting_views.front().offered.size() == 1);  // it need not ask again
+  CHECK(home.decide(Forward{id, AgentId{2}}));
+  home.hear(AgentId{2}, Accepted{id, AgentId{2}});
+  CHECK_FALSE(home.state().home.jobs.contains(id));
+}
+
+TEST_CASE("a job that went on and was forgotten comes back, and what is repeated of it does not") {
+  AgentConfig config;
+  config.limits.jobs_remembered = 2;
+  ScriptedHome home(3, config);
+  const JobId id{0, 1};
+  const auto offered = [&](std::uint32_t offer) {
+    JobSpec spec;
+    spec.id = id;
+    home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, offer});
+    return home.last<Accepted>(agent_node(AgentId{1}))->offer == offer;
+  };
+  REQUIRE(offered(1));
+  REQUIRE(home.decide(Forward{id, AgentId{2}}));
+  home.hear(AgentId{2}, Accepted{id, AgentId{2}, 2});
+  for (const std::uint64_t n : {2, 3}) {
+    const JobId other = home.submit(n, 2);
+    REQUIRE(home.decide(Forward{other, AgentId{2}}));
+    home.hear(AgentId{2}, Accepted{other, AgentId{2}, 1});
+  }
+  REQUIRE_FALSE(home.state().home.remembered.moved.contains(id));
+  REQUIRE(home.state().home.remembered.archive.owed().contains(id));
+  const auto snapshot = home.agent->snapshot();
+  ScriptedHome next(3, config, snapshot);
+  CHECK(next.state().home.remembered.archive.owed() == home.state().home.remembered.archive.owed());
+  CHECK(offered(1));
+  CHECK_FALSE(home.state().home.jobs.contains(id));
+  CHECK(offered(3));
+  CHECK(home.state().home.jobs.contains(id));
+}
+
 TEST_CASE("a home gives a job to another once, whatever its policy says after a refusal") {
   ScriptedHome home(3);
   const JobId id = home.submit(1, 2);

@@ -39,11 +39,12 @@ JobState Remembered::take_oldest() {
 }
 
 void Remembered::add_moved(JobId job, const Limits& limits) {
-  moved_order.push_back(job);
+  moved_order.emplace_back(job, moved.at(job).forwards);
   if (moved_order.size() <= limits.jobs_remembered) return;
-  const auto oldest = moved.find(moved_order.front());
-  if (oldest != moved.end()) {
-    if (oldest->second.forwards > 1) archive.owe(oldest->first);
+  const auto& [left, forwards] = moved_order.front();
+  const auto oldest = moved.find(left);
+  if (oldest != moved.end() && oldest->second.forwards == forwards) {
+    if (oldest->second.forwards > 1) archive.owe(oldest->first, oldest->second.forwards);
     moved.erase(oldest);
   }
   moved_order.pop_front();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "agents/archive.h"
@@ -31,7 +32,8 @@ struct Remembered {
   std::size_t ended_bytes = 0;
   Archive archive;
   std::map<JobId, Moved> moved;
-  std::deque<JobId> moved_order;  ///< `moved`, oldest first
+  /// `moved`, oldest first; of one that came back and left again its earlier leave, too.
+  std::deque<std::pair<JobId, std::uint32_t>> moved_order;
   /// Jobs that the archive is owed an answer about, and the homes that have not given it.
   std::map<JobId, std::set<AgentId>> settling;
   JobId asked_last;  ///< of those, in their order

@@ -143,10 +143,10 @@ TEST_CASE("a peer of another range of protocols is told so") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);
   (void)flock.take_transcript();
-  flock.ask(0, Hello{Role::client, 7, 8, {}});
+  flock.ask(0, Hello{Role::client, 8, 9, {}});
   flock.run_for(1s);
   CHECK(
-      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 6, and you 7 to 8"));
+      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 7, and you 8 to 9"));
 }
 
 }  // namespace

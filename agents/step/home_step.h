@@ -55,12 +55,15 @@ struct HomeStep : OwnerStep {
   void on_job_timer(Job& job);
 
   // forward.cpp: jobs that change their home
+  bool may_offer(Job& job, AgentId to);
   bool offer_job(Job& job, AgentId to);
   void send_offer(Job& job);
   void on(NodeId from, const Accepted& accepted);
   void on(NodeId from, const Busy& busy);
   void on(NodeId from, const Rejected& rejected);
   void moved_on(Job& job);
+  void taken_elsewhere(Job& job);
+  void heard_of_offer(AgentId from, const JobState& state);
 
   // archive.cpp: jobs that are over
   void put_away();

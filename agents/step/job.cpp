@@ -2,6 +2,7 @@
 #include "agents/step/job.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace starling {
 
@@ -54,6 +55,23 @@ Attempt* Job::attempt() noexcept {
 bool Job::has(AttemptId open) const noexcept {
   const Attempt* mine = attempt();
   return mine != nullptr && mine->id == open;
+}
+
+void Job::offer_to(AgentId home) {
+  const auto at = std::ranges::find(offered, home);
+  const bool again = at != offered.end();
+  if (again) {
+    if (static_cast<std::size_t>(at - offered.begin()) < stay) --stay;
+    offered.erase(at);
+  }
+  offered.push_back(home);
+  if (!closed.empty()) closed.push_back(home);
+  doing = Offered{home, again};
+}
+
+void Job::came_back(std::vector<AgentId> before) {
+  offered = std::move(before);
+  stay = offered.size();
 }
 
 bool Job::waits_no_more(Instant from) {

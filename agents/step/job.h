@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -55,6 +56,7 @@ struct Job {
   struct Waiting {};
   struct Offered {
     AgentId to;
+    bool again = false;  ///< it had an offer in an earlier stay, too
   };
   /// Bidding, reserving, committing: nothing runs.
   struct Round {
@@ -120,7 +122,13 @@ struct Job {
   Placement placement;              ///< of the last attempt that was started
   Allocation allocation = {};       ///< of that
   AttemptId last;                   ///< that attempt; zeros: this life knows of none
-  std::vector<AgentId> offered;  ///< homes that it was offered to, newest last; none is tried twice
+  /// Homes that this one has offered it to, newest last; of those before `stay` in a stay that is
+  /// over. None is tried twice in one stay, as its refusal is final.
+  std::vector<AgentId> offered;
+  std::size_t stay = 0;
+  /// Not durable: those that it is not to be offered to in this stay, where that is one of before,
+  /// too, which does not say which offer it answers. Empty: those of this stay.
+  std::vector<AgentId> closed;
   /// A node that speaks an earlier protocol would have had a part in it: decisions of how it runs
   /// are not followed any more.
   bool as_asked = false;
@@ -151,6 +159,13 @@ struct Job {
   /// When its processes began in the open attempt; kNever: none is, or that is not known.
   [[nodiscard]] Instant started() const noexcept { return run() ? run()->started : kNever; }
 
+  /// That home alone may take it from now on.
+  void offer_to(AgentId home);
+  [[nodiscard]] std::span<const AgentId> closed_homes() const {
+    return closed.empty() ? std::span(offered).subspan(stay) : std::span(closed);
+  }
+  /// It is a new one of this home that had been offered to those, before it came back.
+  void came_back(std::vector<AgentId> before);
   /// It has run again since `from`. False: it did not wait for that.
   bool waits_no_more(Instant from);
   /// How long it has waited between attempts until `now`.

@@ -49,7 +49,7 @@ struct Replay {
     job.forwards = r.submit.forwards;
     job.attempts = r.submit.attempts;
     job.preemptions = r.submit.preemptions;
-    job.offered = std::move(offered);
+    job.came_back(std::move(offered));
     const bool first = r.submit.forwards == 0;  // else it waits for nothing of that any more
     job.held = first && job.spec->terms.hold;
     job.met = first ? 0 : ~std::uint64_t{0};
@@ -128,8 +128,7 @@ struct Replay {
     if (r.to == s.config.me) {
       job.doing = Job::Waiting{};
     } else {
-      job.doing = Job::Offered{r.to};
-      job.offered.push_back(r.to);
+      job.offer_to(r.to);
     }
   }
   void operator()(const JobMoved& r) {
@@ -156,9 +155,7 @@ struct Replay {
   }
   void operator()(const JobsArchived& r) { s.home.remembered.put_away(r); }
   void operator()(const ArchiveDropped& r) { s.home.remembered.archive.drop(r.chunk); }
-  void operator()(const OffersOwed& r) {
-    for (const JobId& job : r.jobs) s.home.remembered.archive.owe(job);
-  }
+  void operator()(const OffersOwed& r) { s.home.remembered.archive.owe(r); }
   void operator()(const OffersSettled& r) {
     for (const JobId& job : r.jobs) s.home.remembered.archive.settle(job);
   }
@@ -273,15 +270,30 @@ std::vector<Record> Agent::snapshot() const {
   records.push_back(LifeBegan{s.config.incarnation, s.config.epoch});
   for (const PeerState& peer : s.flock.peers)
     if (peer.epoch > Epoch{1}) records.push_back(EpochSeen{peer.peer.partition.id, peer.epoch});
-  const auto offers = [&](JobId id, const std::vector<AgentId>& offered) {
+  const auto offers = [&](JobId id, std::span<const AgentId> offered) {
     for (const AgentId to : offered) records.push_back(JobOffered{id, to});
+  };
+  // Where it was offered in stays that are over, as of one that left and now comes back.
+  const auto earlier = [&](JobId id, const Job& job) {
+    const auto* open = std::get_if<Job::Offered>(&job.doing);
+    const bool again = open != nullptr && open->again;
+    if (job.stay == 0 && !again) return;
+    const auto gone = s.home.remembered.moved.find(id);
+    const bool known = gone != s.home.remembered.moved.end();
+    Submit submit;
+    submit.spec.id = id;
+    submit.forwards = (known ? gone->second.forwards : job.forwards - 1) - 1;
+    records.push_back(JobAccepted{std::move(submit), 0});
+    offers(id, std::span(job.offered).first(job.stay));
+    if (again) records.push_back(JobOffered{id, open->to});
+    records.push_back(JobMoved{id, known ? gone->second.to : job.offered.back()});
   };
   for (const auto& [number, chunk] : s.home.remembered.archive.chunks())
     records.push_back(JobsArchived{number, chunk.bytes, chunk.at, chunk.jobs, chunk.came});
   for (const JobId& id : s.home.remembered.ended_order)
     records.push_back(JobEnded{id, s.home.remembered.ended.at(id)});
   std::set<JobId> written;  // one that came back and left again is remembered twice
-  for (const JobId& id : s.home.remembered.moved_order) {
+  for (const auto& [id, forwards] : s.home.remembered.moved_order) {
     const auto gone = s.home.remembered.moved.find(id);
     if (gone == s.home.remembered.moved.end() || s.home.jobs.contains(id) ||
         s.home.remembered.is_over(id))
@@ -294,9 +306,10 @@ std::vector<Record> Agent::snapshot() const {
     offers(id, gone->second.offered);
     records.push_back(JobMoved{id, gone->second.to});
   }
-  if (const auto& owed = s.home.remembered.archive.owed(); !owed.empty())
-    records.push_back(OffersOwed{{owed.begin(), owed.end()}});
+  if (!s.home.remembered.archive.owed().empty())
+    records.push_back(s.home.remembered.archive.owed_record());
   for (const auto& [id, job] : s.home.jobs) {
+    earlier(id, job);
     const Duration waited = s.begun ? s.now - job.submitted : job.waited;
     records.push_back(
         JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
@@ -307,8 +320,9 @@ std::vector<Record> Agent::snapshot() const {
     if (s.begun && run && run->drain && run->drain->after == AfterDrain::wait) --past.preemptions;
     records.push_back(past);
     if (stands_otherwise(job)) records.push_back(s.standing_of(job));
-    offers(id, job.offered);
-    if (!job.offered.empty() && job.stage() != Stage::offered) {
+    const auto of_this_stay = std::span(job.offered).subspan(job.stay);
+    offers(id, of_this_stay);
+    if (!of_this_stay.empty() && job.stage() != Stage::offered) {
       records.push_back(JobOffered{id, s.config.me});
     }
     if (!run) continue;

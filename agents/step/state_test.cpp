@@ -148,8 +148,13 @@ TEST_CASE("of the jobs that went away as many are known as may be, the newest") 
     s.home.remembered.moved[JobId{0, n}] = Moved{AgentId{1}, 1, {}};
     s.home.remembered.add_moved(JobId{0, n}, s.config.limits);
   }
-  CHECK(s.home.remembered.moved_order == std::deque<JobId>{JobId{0, 4}, JobId{0, 5}});
+  REQUIRE(s.home.remembered.moved_order.size() == 2);
+  CHECK(s.home.remembered.moved_order.front().first == JobId{0, 4});
   CHECK(s.home.remembered.moved.size() == 2);
+  s.home.remembered.moved[JobId{0, 4}] = Moved{AgentId{1}, 3, {}};  // it came back and left again
+  s.home.remembered.add_moved(JobId{0, 4}, s.config.limits);
+  CHECK(s.home.remembered.moved.contains(JobId{0, 4}));
+  CHECK(s.home.remembered.moved.contains(JobId{0, 5}));
 }
 
 TEST_CASE(

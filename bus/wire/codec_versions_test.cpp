@@ -50,7 +50,8 @@ struct Later {
 };
 
 std::vector<Later> later_fields() {
-  const AttemptId attempt{JobId{1, 2}, Epoch{3}, 4}, tenant{JobId{5, 6}, Epoch{7}, 8};
+  const JobId job{1, 2};
+  const AttemptId attempt{job, Epoch{3}, 4}, tenant{JobId{5, 6}, Epoch{7}, 8};
   const Digest digest{{PartitionId{1}, Epoch{2}}, 3, 8, 8, 4, 1, 0, 0};
   Digest rooms = digest, prices = digest;
   rooms.rooms = {{GpuTypeId{1}, 3, 2, {5'000'000, ServerRoom::kAnyAmount}}};
@@ -74,7 +75,10 @@ std::vector<Later> later_fields() {
           {"GPUs to share are offered", 4, shared, offer},
           {"GPUs to share are held", 4, beside, hold},
           {"what a GPU costs", 5, prices, digest},
-          {"what a job says of its gradients", 5, gradients, rate}};
+          {"what a job says of its gradients", 5, gradients, rate},
+          {"which offer is accepted", 7, Accepted{job, AgentId{1}, 3}, Accepted{job, AgentId{1}}},
+          {"which offer is refused", 7, Rejected{job, Refusal::invalid, "no", 3},
+           Rejected{job, Refusal::invalid, "no"}}};
 }
 
 TEST_CASE("what came with a later protocol is said in it, and nothing of it before") {

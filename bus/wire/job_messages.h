@@ -68,7 +68,7 @@ class JobWriter : public FlockWriter {
   }
   auto body(const starling::Accepted& m) {
     const JobId j = id(m.job);
-    return CreateAccepted(b_, &j, m.home.value);
+    return CreateAccepted(b_, &j, m.home.value, seven_ ? m.offer : 0);
   }
   auto body(const starling::Busy& m) {
     const JobId j = id(m.job);
@@ -76,7 +76,7 @@ class JobWriter : public FlockWriter {
   }
   auto body(const starling::Rejected& m) {
     const JobId j = id(m.job);
-    return CreateRejected(b_, &j, as<Refusal>(m.why), head(m.reason));
+    return CreateRejected(b_, &j, as<Refusal>(m.why), head(m.reason), seven_ ? m.offer : 0);
   }
   auto body(const starling::Cancel& m) {
     const JobId j = id(m.job);
@@ -189,10 +189,10 @@ class JobReader : public FlockReader {
             t.preemptions(),       t.begun_ns() < 0 ? Duration{-1} : span(t.begun_ns()),
             span(t.requeued_ns()), t.failures()};
   }
-  starling::Accepted read(const Accepted& t) { return {job(t.job()), agent(t.home())}; }
+  starling::Accepted read(const Accepted& t) { return {job(t.job()), agent(t.home()), t.offer()}; }
   starling::Busy read(const Busy& t) { return {job(t.job()), t.retry_ms()}; }
   starling::Rejected read(const Rejected& t) {
-    return {job(t.job()), why(t.why()), text(t.reason())};
+    return {job(t.job()), why(t.why()), text(t.reason()), t.offer()};
   }
   starling::Cancel read(const Cancel& t) { return {job(t.job())}; }
   starling::Query read(const Query& t) { return {job(t.job())}; }

@@ -39,7 +39,8 @@ class PartWriter {
         two_(protocol >= 2),
         three_(protocol >= 3),
         four_(protocol >= 4),
-        five_(protocol >= 5) {}
+        five_(protocol >= 5),
+        seven_(protocol >= 7) {}
 
  protected:
   Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
@@ -172,7 +173,7 @@ class PartWriter {
   const Limits& limits_;
   const bool two_;  ///< fields of protocol 2 are written
   const bool three_;
-  const bool four_, five_;
+  const bool four_, five_, seven_;
 
  private:
   std::vector<fb::Offset<Share>> gang_;  // scratch

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <set>
 #include <system_error>
 #include <utility>
 
@@ -178,13 +177,15 @@ Result<AcceptedLoss> accept_loss(const fs::path& config, Role role) {
 std::vector<Record> end_what_is_open(
     const DeployedNode& me, const std::vector<Record>& records, AcceptedLoss& loss,
     const std::function<Result<std::vector<Record>>(AgentId)>& read) {
-  std::map<AgentId, std::optional<std::set<JobId>>> known;
-  const auto has = [&](AgentId home, const JobId& job) {
+  std::map<AgentId, std::optional<std::map<JobId, std::uint32_t>>> known;
+  const auto has = [&](AgentId home, const JobId& job, std::uint32_t offer) {
     const auto [at, fresh] = known.try_emplace(home);
     if (fresh) {
       if (const auto journal = read(home)) at->second = jobs_known_to(journal.value());
     }
-    return !at->second || at->second->contains(job);
+    if (!at->second) return true;
+    const auto there = at->second->find(job);
+    return there != at->second->end() && there->second >= offer;
   };
   OpenJobs open = end_open_jobs(
       AgentId{me.partition.value}, records,

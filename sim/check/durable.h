@@ -107,7 +107,7 @@ class Durable {
   std::map<JobId, JobState> ended_;                   // also those in the archive
   std::map<JobId, std::uint64_t> archived_;           // of those: the chunk
   std::map<std::uint64_t, std::vector<JobId>> came_;  // of a chunk: from another home
-  std::set<JobId> owed_;
+  std::map<JobId, std::uint32_t> owed_;               // up to which offer
   std::map<JobId, Gone> moved_;
   std::map<JobId, std::vector<AgentId>> offered_before_;  // of those: where they had been offered
   std::map<AttemptId, Held> held_;

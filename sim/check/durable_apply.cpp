@@ -192,7 +192,10 @@ std::string Durable::Effects::operator()(const JobOffered& r) const {
   if (its == nullptr) return {};
   const bool is_home = r.to == d.me_;
   const Stage stage = std::exchange(its->stage, is_home ? Stage::waiting : Stage::offered);
-  if (!is_home) its->offered.push_back(r.to);
+  if (!is_home) {
+    std::erase(its->offered, r.to);
+    its->offered.push_back(r.to);
+  }
   if (stage == Stage::waiting || stage == Stage::offered) return {};
   return about(r.job, std::string(" is offered, and ") + name_of(stage));
 }
@@ -228,13 +231,18 @@ std::string Durable::Effects::operator()(const ArchiveDropped& r) const {
     d.ended_.erase(entry.first);
     return true;
   });
-  if (const auto* came = find_value(d.came_, r.chunk)) d.owed_.insert(came->begin(), came->end());
+  if (const auto* came = find_value(d.came_, r.chunk)) {
+    for (const JobId& id : *came) d.owed_[id] = ~std::uint32_t{0};
+  }
   d.came_.erase(r.chunk);
   return {};
 }
 
 std::string Durable::Effects::operator()(const OffersOwed& r) const {
-  d.owed_.insert(r.jobs.begin(), r.jobs.end());
+  for (std::size_t i = 0; i < r.jobs.size(); ++i) {
+    std::uint32_t& offer = d.owed_[r.jobs[i]];
+    offer = std::max(offer, i < r.offers.size() ? r.offers[i] : ~std::uint32_t{0});
+  }
   return {};
 }
 

@@ -29,7 +29,8 @@ const Placement* in_partition(const std::vector<Share>& gang, PartitionId partit
   return at == gang.end() ? nullptr : &at->gpus;
 }
 
-std::string job_differs(const Durable::Job& journal, const Job& memory) {
+/// `full`: it may have been forgotten that it was here before.
+std::string job_differs(const Durable::Job& journal, const Job& memory, bool full) {
   if (journal.stage != stage_of(memory.stage()))
     return std::string("is ") + name_of(memory.stage()) + " in memory alone";
   if (journal.submit.client != memory.client) return "has another client in memory";
@@ -40,7 +41,7 @@ std::string job_differs(const Durable::Job& journal, const Job& memory) {
            std::to_string(seconds(journal.served)) + " s in the journal";
   }
   if (journal.submit.spec.gpus() != memory.spec->gpus()) return "has another size in memory";
-  if (journal.offered != memory.offered) return "was offered to others in memory";
+  if (!full && journal.offered != memory.offered) return "was offered to others in memory";
   if (journal.lost_attempts != memory.lost_attempts) return "has lost other attempts in memory";
   if (journal.held != memory.held || journal.met != memory.met ||
       journal.failures != memory.failures)
@@ -82,14 +83,14 @@ std::string Durable::jobs_differ(const AgentState& memory) const {
     return job(at->first, "is open in the journal alone");
   if (const auto at = missing(memory.home.jobs, jobs_); at != memory.home.jobs.end())
     return job(at->first, "is open in memory alone");
-  for (const auto& [id, mine] : jobs_) {
-    if (std::string what = job_differs(mine, memory.home.jobs.at(id)); !what.empty())
-      return job(id, what);
-  }
   // The oldest are forgotten at the limit, and no others.
   const Limits& limits = memory.config.limits;
   const bool full = memory.home.remembered.ended_order.size() >= limits.jobs_remembered ||
                     memory.home.remembered.moved_order.size() >= limits.jobs_remembered;
+  for (const auto& [id, mine] : jobs_) {
+    if (std::string what = job_differs(mine, memory.home.jobs.at(id), full); !what.empty())
+      return job(id, what);
+  }
   if (archived_ != memory.home.remembered.archive.jobs())
     return "the archive has other jobs in memory";
   if (!full && owed_ != memory.home.remembered.archive.owed())

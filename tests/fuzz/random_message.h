@@ -150,9 +150,9 @@ class RandomMessage {
             some(), rng_.chance(0.5) ? Duration{-1} : span(),
             span(), some()};
   }
-  Accepted of(Accepted) { return {job(), agent()}; }
+  Accepted of(Accepted) { return {job(), agent(), rng_.chance(0.5) ? some() : 0}; }
   Busy of(Busy) { return {job(), some()}; }
-  Rejected of(Rejected) { return {job(), refusal(), text(60)}; }
+  Rejected of(Rejected) { return {job(), refusal(), text(60), rng_.chance(0.5) ? some() : 0}; }
   Cancel of(Cancel) { return {job()}; }
   Query of(Query) { return {job()}; }
   JobState of(JobState) {
