@@ -65,6 +65,21 @@ TEST_CASE("a job that was requeued twice has waited for all of that, over a rest
   }
 }
 
+TEST_CASE("a job has waited no longer than it is there, though its home's calendar has jumped") {
+  AgentConfig config;
+  config.calendar = Duration{0};
+  ScriptedHome home(2, config);
+  JobSpec spec;
+  spec.id = JobId{0, 1};
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 100s, 20s, 1, 2, 1, 5s, 30s});
+  config.calendar = std::chrono::hours(24) * 365 * 100;
+  ScriptedHome next(2, config, home.journal);
+  next.tick(10s);
+  const JobState state = state_of(next.state(), next.job(1), next.now);
+  CHECK(state.requeued >= 30s);
+  CHECK(state.requeued <= state.elapsed);
+}
+
 TEST_CASE("what a job has waited goes with it to its next home") {
   AgentConfig config;
   config.calendar = Duration{0};
