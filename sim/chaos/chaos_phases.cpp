@@ -299,6 +299,17 @@ ChaosPhases::Wrong ChaosPhases::timed(const char* what, const char* rule, Instan
                         std::to_string(took) + " s; " + std::to_string(most_s) + " s are the most");
 }
 
+/// How it ended, as its home remembers; null: none does any more.
+const JobState* ChaosPhases::remembered_end(const JobId& job) const {
+  for (std::uint32_t a = 0; a < world_.agents(); ++a) {
+    const Agent* agent = world_.agent(AgentId{a});
+    if (agent == nullptr) continue;
+    const auto& ended = agent->state().home.remembered.ended;
+    if (const auto over = ended.find(job); over != ended.end()) return &over->second;
+  }
+  return nullptr;
+}
+
 /// What clients were told, and what became of jobs that no client followed to their end, against
 /// what the hardware did.
 ChaosPhases::Wrong ChaosPhases::untrue() {
@@ -323,11 +334,13 @@ ChaosPhases::Wrong ChaosPhases::untrue() {
   const bool once = std::ranges::any_of(input_.trace.jobs, [&](const TraceJob& row) {
     return row.spec.id == largest_waiting_ && row.spec.no_requeue;
   });
-  if (truth.failed || (once && truth.attempts > 0)) return std::nullopt;
-  const JobOutcome* largest = world_.users().find(largest_waiting_);
+  const JobState* over = remembered_end(largest_waiting_);
+  // An attempt that was lost before all of it ran is one, too.
+  const bool tried = truth.attempts > 0 || (over != nullptr && over->attempts > 0);
+  if (truth.failed || (once && tried)) return std::nullopt;
   return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
-                        " ended as " + name_of(end.value_or(JobPhase::unknown)) + ", " +
-                        largest->state.exit.log_tail);
+                        " ended as " + name_of(end.value_or(JobPhase::unknown)) +
+                        (over == nullptr ? "" : ", " + over->exit.log_tail));
 }
 
 ChaosPhases::Wrong ChaosPhases::until(Instant latest, const std::function<bool()>& is) {

@@ -28,6 +28,7 @@ class ChaosPhases {
   Wrong be_quiet();    ///< L2, L4, L7
   Wrong probe();       ///< G7, G2
   Wrong untrue();      ///< L5, L6
+  [[nodiscard]] const JobState* remembered_end(const JobId& job) const;
   Wrong lose_state();  ///< S19, L8
   /// Ends those of `hopeless_` that are accepted, as `starling cancel` does: each is looked for at
   /// every agent, again and again. One whose client is slow is accepted long after the healing.

@@ -153,6 +153,46 @@ std::string kept_back_text(const Job& job) {
 
 }  // namespace
 
+std::string way_text(const JobState& state) {
+  return " after " + std::to_string(state.forwards) + " moves and " +
+         std::to_string(state.attempts) + " attempts";
+}
+
+/// What an agent remembers of a job that it has not got.
+std::string remembered_text(const AgentState& state, const JobId& job) {
+  const Remembered& past = state.home.remembered;
+  if (const auto over = past.ended.find(job); over != past.ended.end())
+    return std::string(name_of(over->second.phase)) + way_text(over->second);
+  if (past.archive.contains(job)) return "in its archive";
+  if (const auto gone = past.moved.find(job); gone != past.moved.end())
+    return "moved to " + agent_text(gone->second.to.value) + " by offer " +
+           std::to_string(gone->second.forwards);
+  if (past.archive.owed().contains(job)) return "forgotten";
+  return "";
+}
+
+/// Jobs that are not over to their users, and that no home has.
+std::string nowhere(World& world) {
+  std::string text;
+  for (std::uint32_t place = 0; place < world.users().places(); ++place) {
+    const Client* client = world.users().client(place);
+    if (client == nullptr) continue;
+    for (const JobOutcome& job : client->jobs()) {
+      if (terminal(job.state.phase)) continue;
+      text += "; " + to_string(job.state.job) + " is " + name_of(job.state.phase) + " at " +
+              agent_text(job.state.home.value) + way_text(job.state) + " to its user, who asks " +
+              agent_text(job.home.value);
+      for (std::uint32_t a = 0; a < world.agents(); ++a) {
+        const Agent* agent = world.agent(AgentId{a});
+        if (agent == nullptr) continue;
+        const std::string known = remembered_text(agent->state(), job.state.job);
+        if (!known.empty()) text += ", " + agent_text(a) + ": " + known;
+      }
+    }
+  }
+  return text;
+}
+
 std::string unfinished(World& world) {
   const Client::Counts counts = world.users().counts();
   std::string text = std::to_string(counts.jobs - counts.over()) + " of " +
@@ -173,7 +213,7 @@ std::string unfinished(World& world) {
               kept_back_text(job);
     }
   }
-  return text;
+  return text + nowhere(world);
 }
 
 }  // namespace starling
