@@ -155,7 +155,8 @@ void GavelPolicy::stop_movers(const View& view, Occupancy& planned, std::vector<
   movers_.clear();
   for (const JobView* job : routing_.pick_movers(view)) {
     if (known_.at(job->spec->id).beside) continue;
-    planned.give_back(job->placement, demand_of(*job->spec));
+    if (lies_here(view.gpus, job->placement))
+      planned.give_back(job->placement, demand_of(*job->spec));
     out.emplace_back(Preempt{job->spec->id});
     movers_.insert(job->spec->id);
   }

@@ -12,10 +12,12 @@ namespace starling {
 namespace {
 
 /// Part of its cost that a job must save by a move.
-constexpr double kWorthMoving = 0.25;
+constexpr double kWorthMoving = 0.15;
 /// Seconds that a job must save by a move that stops it: twice what a restart costs.
 constexpr double kRestartS = 60;
 constexpr std::size_t kMoversPerRound = 16;
+/// A job that has moved often moves again once it has run so long for each of its moves.
+constexpr Duration kMoveEach = std::chrono::minutes(10);
 
 }  // namespace
 
@@ -33,39 +35,67 @@ void PriceRouting::rebalance(std::span<const JobView* const> left, std::vector<D
   }
 }
 
+/// Of the types that it has, the one on which it is slowest.
+GpuTypeId PriceRouting::slowest_type(const JobView& job) {
+  const auto type_of = [&](GpuId gpu) { return view_->topology.type_of(gpu); };
+  GpuTypeId slowest = type_of(job.placement.front());
+  for (const GpuId gpu : job.placement) {
+    const GpuTypeId type = type_of(gpu);
+    if (type != slowest && speed_of(*job.spec, type) < speed_of(*job.spec, slowest)) slowest = type;
+  }
+  return slowest;
+}
+
+/// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job wanted
+/// them.
+double PriceRouting::cost_to_stay(const JobView& job) {
+  const GpuTypeId type = slowest_type(job);
+  return lies_here(view_->gpus, job.placement) ? cost_on(*job.spec, type)
+                                               : cost_of(0, speed_of(*job.spec, type));
+}
+
+/// Where it would start at once, and save so much; agent none: nowhere.
+PriceRouting::Place PriceRouting::better_place(const JobView& job, double stay) {
+  Place go = elsewhere(job);
+  if (!lies_here(view_->gpus, job.placement)) {
+    const Place home = here(*job.spec, false);
+    if (!go.starts || (home.starts && home.cost < go.cost)) go = home;
+  }
+  if (!go.starts || go.cost >= stay * (1 - kWorthMoving)) go.cost = kNowhere;
+  return go;
+}
+
 std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
   movers_.clear();
   if (!together_) return {};
   struct Mover {
-    double saved;
+    double saved, stay;
     const JobView* job;
   };
   std::vector<Mover> found;
   for (const JobView& job : view.running) {
     const JobSpec& spec = *job.spec;
-    if (job.blocked || job.placement.empty() || spec.no_requeue ||
-        job.forwards >= most_moves_in_hope(peers_.count()) ||
-        !lies_here(view.gpus, job.placement))  // gangs over partitions stay
+    if (job.blocked || job.placement.empty() || spec.no_requeue) continue;
+    if (job.forwards >= most_moves_in_hope(peers_.count()) && job.served < kMoveEach * job.forwards)
       continue;
-    const GpuTypeId type = view.topology.type_of(job.placement.front());
-    const double stay = cost_on(spec, type);
-    const Place go = elsewhere(job);
-    if (!go.starts || go.cost >= stay * (1 - kWorthMoving)) continue;
-    const double left_s = seconds(job.served) * speed_of(spec, type);
+    const double stay = cost_to_stay(job);
+    const Place go = better_place(job, stay);
+    if (go.cost == kNowhere) continue;
+    const double left_s = seconds(job.served) * speed_of(spec, slowest_type(job));
     const double saved = left_s * (stay - go.cost);
-    if (saved > kRestartS) found.push_back({saved, &job});
+    if (saved > kRestartS) found.push_back({saved, stay, &job});
   }
   std::ranges::stable_sort(found, std::ranges::greater{}, &Mover::saved);
   if (found.size() > kMoversPerRound) found.resize(kMoversPerRound);
   std::vector<const JobView*> movers;
   for (const Mover& mover : found) {
     // Others who are picked must not hope for the same room.
-    const Place go = elsewhere(*mover.job);
-    const double stay =
-        cost_on(*mover.job->spec, view.topology.type_of(mover.job->placement.front()));
-    if (!go.starts || go.cost >= stay * (1 - kWorthMoving)) continue;
-    RemoteNeed need = need_of(*mover.job->spec, view.topology);
-    peers_.note_forward(view, go.agent, std::move(need));
+    const Place go = better_place(*mover.job, mover.stay);
+    if (go.cost == kNowhere) continue;
+    if (go.agent != view.me) {
+      RemoteNeed need = need_of(*mover.job->spec, view.topology);
+      peers_.note_forward(view, go.agent, std::move(need));
+    }
     movers.push_back(mover.job);
     movers_.push_back(mover.job->spec->id);
   }

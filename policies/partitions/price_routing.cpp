@@ -11,7 +11,6 @@
 namespace starling {
 namespace {
 
-constexpr double kNowhere = std::numeric_limits<double>::infinity();
 /// Below a price of 1 every job has what it wants, but the emptier partition has more whole
 /// servers.
 constexpr double kTilt = 0.05;
@@ -27,11 +26,11 @@ constexpr std::size_t kMostLooks = 4096;
 /// Part of its cost that a newcomer must save elsewhere.
 constexpr double kWorthIt = 0.01;
 
-double cost_of(double price, double speed) {
+}  // namespace
+
+double PriceRouting::cost_of(double price, double speed) {
   return speed > 0 ? (std::max(price, 1.0) + kTilt * price) / speed : kNowhere;
 }
-
-}  // namespace
 
 std::uint32_t PriceRouting::most_gpus(const JobSpec& job) const {
   return elastic_ && job.elastic() ? job.max_workers * job.gpus_per_worker : job.gpus();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -37,11 +38,12 @@ class PriceRouting {
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
-  /// Of `left`, which a round has left out: gives away those that cost less elsewhere by a
-  /// quarter at least. Nothing where no agent says prices.
+  /// Of `left`, which a round has left out: gives away those that cost less elsewhere by
+  /// kWorthMoving at least. Nothing where no agent says prices.
   void rebalance(std::span<const JobView* const> left, std::vector<Decision>& out);
-  /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere
-  /// they cost less by kWorthMoving and by kRestart in time; those first that save most, a few in
+  /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere,
+  /// or of gangs over partitions also here, they cost less by kWorthMoving and by kRestart in time;
+  /// those first that save most, a few in
   /// all. They are taken to go on for as long as they have run. One that the caller stops is given
   /// away by route() once it waits, if that is still so.
   [[nodiscard]] std::vector<const JobView*> pick_movers(const View& view);
@@ -81,6 +83,11 @@ class PriceRouting {
   [[nodiscard]] Place here(const JobSpec& job, bool counted);
   /// Of a job that runs on that type.
   [[nodiscard]] double cost_on(const JobSpec& job, GpuTypeId type);
+  [[nodiscard]] GpuTypeId slowest_type(const JobView& job);
+  [[nodiscard]] double cost_to_stay(const JobView& job);
+  [[nodiscard]] Place better_place(const JobView& job, double stay);
+  static constexpr double kNowhere = std::numeric_limits<double>::infinity();
+  [[nodiscard]] static double cost_of(double price, double speed);
   [[nodiscard]] Place there(const RemotePartition& peer, const JobSpec& job);
   [[nodiscard]] Place elsewhere(const JobView& job);
   void forward(const JobView& job, AgentId to, std::vector<Decision>& out);

@@ -271,7 +271,7 @@ TEST_CASE("a job that runs is stopped to move where that saves more than a resta
   }
 }
 
-TEST_CASE("a gang over several partitions is not stopped to move") {
+TEST_CASE("a gang over several partitions moves from slow GPUs, as if no other job wanted those") {
   Market market;
   market.say(1, 0.5F, 4);
   market.say(2, 2, 0);
@@ -280,10 +280,30 @@ TEST_CASE("a gang over several partitions is not stopped to move") {
   const std::uint32_t beyond = market.gpus->gpus().last < market.topology.gpu_count()
                                    ? market.gpus->gpus().last
                                    : market.gpus->gpus().first - 1;
-  gang.push_back(GpuId{beyond});
+  std::size_t movers = 0;
+  SUBCASE("one on P100s here and V100s elsewhere") {
+    gang.push_back(GpuId{beyond});
+    movers = 1;
+  }
+  SUBCASE("not where the fast ones cost more than they are faster") {
+    gang.push_back(GpuId{beyond});
+    market.say(1, 9, 4);
+  }
+  SUBCASE("nor one that has fast ones alone") { gang = {GpuId{beyond}}; }
   std::ranges::sort(gang);
   CHECK(market.route().empty());
+  CHECK(market.routing.pick_movers(*market.shown).size() == movers);
+}
+
+TEST_CASE("a job that has moved often moves again once it has run ten minutes for each time") {
+  Market market;
+  market.say(1, 0.5F, 4);
+  market.run(2, 5900);
+  market.running[0].forwards = 10;
+  CHECK(market.route().empty());
   CHECK(market.routing.pick_movers(*market.shown).empty());
+  market.running[0].served = from_seconds(6000);
+  CHECK(market.routing.pick_movers(*market.shown).size() == 1);
 }
 
 TEST_CASE("two that run do not move for the same free GPUs") {

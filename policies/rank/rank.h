@@ -71,7 +71,8 @@ struct RankOptions {
 /// Where more than kManyRunning jobs run, newcomers are offered the GPUs of others at most once in
 /// kLookEach between rounds, as that looks at all who run.
 ///
-/// Over partitions: PriceRouting, by which running jobs move, too, and OverflowRouting for whom a
+/// Over partitions: PriceRouting, by which running jobs move, too, gangs over several partitions or
+/// types among them, and OverflowRouting for whom a
 /// round leaves out.
 class RankPolicy final : public Policy {
  public:
@@ -138,6 +139,7 @@ class RankPolicy final : public Policy {
   [[nodiscard]] Known& known_of(const View& view, const JobView& job);
   Known& see(const View& view, const JobView& job);
   [[nodiscard]] Member member_of(const View& view, const JobView& job, bool as_planned = false);
+  [[nodiscard]] bool may_leave(const View& view, const JobView& job) const;
   [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
   void add(Plan& plan, Member member) const;

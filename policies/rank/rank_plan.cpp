@@ -25,16 +25,19 @@ bool RankPolicy::is_mixed(const View& view, const Placement& placement) const {
   });
 }
 
-/// A gang on GPUs of several types has found its place for good; and what runs on a server that is
-/// drained, or on a GPU that is bad, ends there by itself.
+/// A gang on GPUs of several types has found its place in this partition for good.
 bool RankPolicy::may_stop(const View& view, const JobView& job) const {
+  return may_leave(view, job) && !is_mixed(view, job.placement);
+}
+
+/// What runs on a server that is drained, or on a GPU that is bad, ends there by itself.
+bool RankPolicy::may_leave(const View& view, const JobView& job) const {
   const RunDetails& run = job.spec->run;
   const bool says = run.save > Duration{0} || run.restore > Duration{0};
   const bool drained = std::ranges::any_of(job.placement, [&](GpuId gpu) {
     return view.gpus.gpus().contains(gpu.value) && view.gpus.is_blocked(gpu);
   });
-  return options_.may != MayDo::place && (job.spec->elastic() || says) && !drained &&
-         !is_mixed(view, job.placement);
+  return options_.may != MayDo::place && (job.spec->elastic() || says) && !drained;
 }
 
 /// `as_planned`: with what the last round took to be left of it.
@@ -160,7 +163,7 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
   std::set<JobId> leaving;
   for (const JobView* job : routing_.pick_movers(view)) {
-    if (!may_stop(view, *job)) continue;
+    if (!may_leave(view, *job)) continue;
     leaving.insert(job->spec->id);
     out.emplace_back(Preempt{job->spec->id});
   }

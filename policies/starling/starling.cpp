@@ -42,7 +42,7 @@ void add_starling(PolicyRegistry& registry) {
         reader.choice("knows", {"forecasts", "exact"},
                       "how long jobs are taken to be: what others of the same user, queue and gang "
                       "size took; exact: what users say, where they do") == "exact";
-    options.route_power = options.type_power;
+    options.route_power = 0.8;
     options.overflows_between = true;  // who waits for a command to begin sees a round pass
     return std::unique_ptr<Policy>(std::make_unique<RankPolicy>(options, kStarling));
   });
