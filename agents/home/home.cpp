@@ -73,7 +73,8 @@ void HomeStep::tell_client(const Job& job) {
 }
 
 /// A repeat is answered as before. One that comes back with more forwards than it left with is a
-/// new arrival.
+/// new arrival; where it has not left, this life is an old one that does not know it yet, and what
+/// it says of the job counts for nothing.
 void HomeStep::on(NodeId from, const Submit& submit) {
   STARLING_MARK("agent: Submit");
   const JobId id = submit.spec.id;
@@ -103,6 +104,10 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
     s.home.remembered.ended.erase(id), std::erase(s.home.remembered.ended_order, id);
   if (const auto known = s.home.jobs.find(id); known != s.home.jobs.end()) {
     Job& job = known->second;
+    if (job.stage() != Stage::offered && submit.forwards > job.forwards) {
+      STARLING_MARK("agent: an offer of what a later life than this one has given away");
+      return;
+    }
     if (job.stage() != Stage::offered || submit.forwards <= job.forwards + 1) {
       return send(from, Accepted{id, me(), submit.forwards});
     }

@@ -248,6 +248,19 @@ TEST_CASE("a job that went on and was forgotten comes back, and what is repeated
   CHECK(home.state().home.jobs.contains(id));
 }
 
+TEST_CASE("an old life does not accept what a later one has given away, and is offered again") {
+  ScriptedHome home(3);
+  JobSpec spec;
+  spec.id = JobId{0, 1};
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, 1});
+  REQUIRE(home.last<Accepted>(agent_node(AgentId{1}))->offer == 1);
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, 3});
+  CHECK(home.last<Accepted>(agent_node(AgentId{1}))->offer == 1);
+  CHECK(home.job(1).stage() == Stage::waiting);
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, 1});
+  CHECK(home.count<Accepted>(AgentId{1}) == 2);
+}
+
 TEST_CASE("a home gives a job to another once, whatever its policy says after a refusal") {
   ScriptedHome home(3);
   const JobId id = home.submit(1, 2);

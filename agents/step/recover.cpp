@@ -264,30 +264,37 @@ bool stands_otherwise(const Job& job) {
 
 void AgentState::replay(const Record& record) { std::visit(Replay{*this}, record); }
 
+namespace {
+
+void add_offers(JobId id, std::span<const AgentId> offered, std::vector<Record>& records) {
+  for (const AgentId to : offered) records.push_back(JobOffered{id, to});
+}
+
+/// Where the job was offered in stays that are over, as of one that left and now comes back.
+void add_earlier_stays(const Remembered& past, JobId id, const Job& job,
+                       std::vector<Record>& records) {
+  const auto* open = std::get_if<Job::Offered>(&job.doing);
+  const bool again = open != nullptr && open->again;
+  if (job.stay == 0 && !again) return;
+  const auto gone = past.moved.find(id);
+  const bool known = gone != past.moved.end();
+  Submit submit;
+  submit.spec.id = id;
+  submit.forwards = (known ? gone->second.forwards : job.forwards - 1) - 1;
+  records.push_back(JobAccepted{std::move(submit), 0});
+  add_offers(id, std::span(job.offered).first(job.stay), records);
+  if (again) records.push_back(JobOffered{id, open->to});
+  records.push_back(JobMoved{id, known ? gone->second.to : job.offered.back()});
+}
+
+}  // namespace
+
 std::vector<Record> Agent::snapshot() const {
   const AgentState& s = *state_;
   std::vector<Record> records;
   records.push_back(LifeBegan{s.config.incarnation, s.config.epoch});
   for (const PeerState& peer : s.flock.peers)
     if (peer.epoch > Epoch{1}) records.push_back(EpochSeen{peer.peer.partition.id, peer.epoch});
-  const auto offers = [&](JobId id, std::span<const AgentId> offered) {
-    for (const AgentId to : offered) records.push_back(JobOffered{id, to});
-  };
-  // Where it was offered in stays that are over, as of one that left and now comes back.
-  const auto earlier = [&](JobId id, const Job& job) {
-    const auto* open = std::get_if<Job::Offered>(&job.doing);
-    const bool again = open != nullptr && open->again;
-    if (job.stay == 0 && !again) return;
-    const auto gone = s.home.remembered.moved.find(id);
-    const bool known = gone != s.home.remembered.moved.end();
-    Submit submit;
-    submit.spec.id = id;
-    submit.forwards = (known ? gone->second.forwards : job.forwards - 1) - 1;
-    records.push_back(JobAccepted{std::move(submit), 0});
-    offers(id, std::span(job.offered).first(job.stay));
-    if (again) records.push_back(JobOffered{id, open->to});
-    records.push_back(JobMoved{id, known ? gone->second.to : job.offered.back()});
-  };
   for (const auto& [number, chunk] : s.home.remembered.archive.chunks())
     records.push_back(JobsArchived{number, chunk.bytes, chunk.at, chunk.jobs, chunk.came});
   for (const JobId& id : s.home.remembered.ended_order)
@@ -303,13 +310,13 @@ std::vector<Record> Agent::snapshot() const {
     submit.spec.id = id;
     submit.forwards = gone->second.forwards - 1;
     records.push_back(JobAccepted{std::move(submit), 0});
-    offers(id, gone->second.offered);
+    add_offers(id, gone->second.offered, records);
     records.push_back(JobMoved{id, gone->second.to});
   }
   if (!s.home.remembered.archive.owed().empty())
     records.push_back(s.home.remembered.archive.owed_record());
   for (const auto& [id, job] : s.home.jobs) {
-    earlier(id, job);
+    add_earlier_stays(s.home.remembered, id, job, records);
     const Duration waited = s.begun ? s.now - job.submitted : job.waited;
     records.push_back(
         JobAccepted{{*job.spec, job.client, waited, job.served, job.forwards}, job.order});
@@ -321,7 +328,7 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(past);
     if (stands_otherwise(job)) records.push_back(s.standing_of(job));
     const auto of_this_stay = std::span(job.offered).subspan(job.stay);
-    offers(id, of_this_stay);
+    add_offers(id, of_this_stay, records);
     if (!of_this_stay.empty() && job.stage() != Stage::offered) {
       records.push_back(JobOffered{id, s.config.me});
     }

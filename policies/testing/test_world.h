@@ -318,8 +318,7 @@ class TestWorld {
       return fault("offers a job to the same home twice"), false;
     offered.push_back(d.to);
     jobs[j].offered.erase(d.to.value);  // a new stay
-    ++forwards;
-    ++jobs[j].forwards;
+    ++forwards, ++jobs[j].forwards;
     hash.add(d.to.value);
     homes_[h].waiting.erase(jobs[j].order);
     enter(j, d.to.value);

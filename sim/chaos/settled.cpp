@@ -179,13 +179,13 @@ std::string nowhere(World& world) {
     if (client == nullptr) continue;
     for (const JobOutcome& job : client->jobs()) {
       if (terminal(job.state.phase)) continue;
-      text += "; " + to_string(job.state.job) + " is " + name_of(job.state.phase) + " at " +
+      text += "; " + to_string(job.job) + " is " + name_of(job.state.phase) + " at " +
               agent_text(job.state.home.value) + way_text(job.state) + " to its user, who asks " +
               agent_text(job.home.value);
       for (std::uint32_t a = 0; a < world.agents(); ++a) {
         const Agent* agent = world.agent(AgentId{a});
         if (agent == nullptr) continue;
-        const std::string known = remembered_text(agent->state(), job.state.job);
+        const std::string known = remembered_text(agent->state(), job.job);
         if (!known.empty()) text += ", " + agent_text(a) + ": " + known;
       }
     }
