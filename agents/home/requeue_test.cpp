@@ -65,13 +65,19 @@ TEST_CASE("a job that was requeued twice has waited for all of that, over a rest
   }
 }
 
+/// Another home gives the job away, which has waited for 30 s to be started again.
+JobId take_requeued(ScriptedHome& home) {
+  JobSpec spec;
+  spec.id = JobId{0, 1};
+  home.hear(AgentId{1}, Submit{spec, client_node(0), 100s, 20s, 1, 2, 1, 5s, 30s});
+  return spec.id;
+}
+
 TEST_CASE("a job has waited no longer than it is there, though its home's calendar has jumped") {
   AgentConfig config;
   config.calendar = Duration{0};
   ScriptedHome home(2, config);
-  JobSpec spec;
-  spec.id = JobId{0, 1};
-  home.hear(AgentId{1}, Submit{spec, client_node(0), 100s, 20s, 1, 2, 1, 5s, 30s});
+  take_requeued(home);
   config.calendar = std::chrono::hours(24) * 365 * 100;
   ScriptedHome next(2, config, home.journal);
   next.tick(10s);
@@ -84,16 +90,14 @@ TEST_CASE("what a job has waited goes with it to its next home") {
   AgentConfig config;
   config.calendar = Duration{0};
   ScriptedHome home(2, config);
-  JobSpec spec;
-  spec.id = JobId{0, 1};
-  Submit submit{spec, client_node(0), 100s, 20s, 1, 2, 1, 5s, 30s};
-  home.hear(AgentId{1}, submit);
+  const JobId id = take_requeued(home);
   home.tick(10s);
   CHECK(state_of(home.state(), home.job(1), home.now).requeued == 40s);
-  REQUIRE(home.decide(Forward{spec.id, AgentId{1}}));
+  REQUIRE(home.decide(Forward{id, AgentId{1}}));
   REQUIRE(home.last<Submit>() != nullptr);
   CHECK(home.last<Submit>()->requeued == 40s);
 
+  JobSpec spec;
   spec.id = JobId{0, 2};
   home.hear(client_node(0), Submit{spec, client_node(0), 0s, 0s, 0, 0, 0, Duration{-1}, 30s});
   CHECK(state_of(home.state(), home.job(2), home.now).requeued == 0s);  // a client cannot say that
