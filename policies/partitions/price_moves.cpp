@@ -48,13 +48,12 @@ GpuTypeId PriceRouting::slowest_type(const JobView& job) {
 
 /// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job wanted
 /// them.
-double PriceRouting::cost_to_stay(const JobView& job) {
-  const GpuTypeId type = slowest_type(job);
+double PriceRouting::cost_to_stay(const JobView& job, GpuTypeId type) {
   return lies_here(view_->gpus, job.placement) ? cost_on(*job.spec, type)
                                                : cost_of(0, speed_of(*job.spec, type));
 }
 
-/// Where it would start at once, and save so much; agent none: nowhere.
+/// Where it would start at once, and save so much; cost kNowhere: there is none.
 PriceRouting::Place PriceRouting::better_place(const JobView& job, double stay) {
   Place go = elsewhere(job);
   if (!lies_here(view_->gpus, job.placement)) {
@@ -78,10 +77,11 @@ std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
     if (job.blocked || job.placement.empty() || spec.no_requeue) continue;
     if (job.forwards >= most_moves_in_hope(peers_.count()) && job.served < kMoveEach * job.forwards)
       continue;
-    const double stay = cost_to_stay(job);
+    const GpuTypeId type = slowest_type(job);
+    const double stay = cost_to_stay(job, type);
     const Place go = better_place(job, stay);
     if (go.cost == kNowhere) continue;
-    const double left_s = seconds(job.served) * speed_of(spec, slowest_type(job));
+    const double left_s = seconds(job.served) * speed_of(spec, type);
     const double saved = left_s * (stay - go.cost);
     if (saved > kRestartS) found.push_back({saved, stay, &job});
   }

@@ -84,7 +84,7 @@ class PriceRouting {
   /// Of a job that runs on that type.
   [[nodiscard]] double cost_on(const JobSpec& job, GpuTypeId type);
   [[nodiscard]] GpuTypeId slowest_type(const JobView& job);
-  [[nodiscard]] double cost_to_stay(const JobView& job);
+  [[nodiscard]] double cost_to_stay(const JobView& job, GpuTypeId type);
   [[nodiscard]] Place better_place(const JobView& job, double stay);
   static constexpr double kNowhere = std::numeric_limits<double>::infinity();
   [[nodiscard]] static double cost_of(double price, double speed);
