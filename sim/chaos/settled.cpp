@@ -151,8 +151,6 @@ std::string kept_back_text(const Job& job) {
   return text;
 }
 
-}  // namespace
-
 std::string way_text(const JobState& state) {
   return " after " + std::to_string(state.forwards) + " moves and " +
          std::to_string(state.attempts) + " attempts";
@@ -192,6 +190,8 @@ std::string nowhere(World& world) {
   }
   return text;
 }
+
+}  // namespace
 
 std::string unfinished(World& world) {
   const Client::Counts counts = world.users().counts();
