@@ -139,12 +139,11 @@ namespace {
 /// launched anew it might wait for ever for a gang that has gone on without it. That cannot be told
 /// after a restart of home and owner, and a Launch that was merely lost costs but another attempt.
 bool torn(const AgentState& s, const OwnedShare& share) {
-  return (share.gang.size() > 1 || share.task_groups.size() > 1) &&
-         std::any_of(share.task_groups.begin(), share.task_groups.end(),
-                     [&](const TaskGroup& group) {
-                       return group.state == TaskGroup::State::unknown &&
-                              s.owner.executors[group.executor].trusted;
-                     });
+  return share.has_other_parts() && std::any_of(share.task_groups.begin(), share.task_groups.end(),
+                                                [&](const TaskGroup& group) {
+                                                  return group.state == TaskGroup::State::unknown &&
+                                                         s.owner.executors[group.executor].trusted;
+                                                });
 }
 
 /// Found running rather than committed, and another executor may still be running its other parts.

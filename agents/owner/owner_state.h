@@ -58,6 +58,11 @@ struct OwnedShare {
   double pace_alone = 0;             ///< newest that was told of it with no job beside it; 0: never
   Instant timer = kNever;
   Duration backoff{0};
+
+  /// More runs of the attempt than one executor's part.
+  [[nodiscard]] bool has_other_parts() const noexcept {
+    return gang.size() > 1 || task_groups.size() > 1;
+  }
 };
 
 /// The job whose turn it is here, and what is kept for it.

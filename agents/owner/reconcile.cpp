@@ -40,9 +40,13 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
     for (TaskGroup& group : share.task_groups) {
       if (group.executor != known->second || listed(attempt)) continue;
       // The executor has never heard of it, or lost it, or had not heard of it yet when it said so.
-      // Only the home knows whether it may be launched; if it runs, that changes nothing.
+      // Only the home knows whether it may be launched; if it runs, that changes nothing. A Launch
+      // that was not answered may have been carried out, too: others of its gang wait for ever for
+      // a part that is launched a second time.
       const bool old = share.launched == kNever || share.launched < executor.asked;
-      if (group.state == TaskGroup::State::running && old) group.state = TaskGroup::State::unknown;
+      const bool began = group.state == TaskGroup::State::running ||
+                         (group.state == TaskGroup::State::launching && share.has_other_parts());
+      if (began && old) group.state = TaskGroup::State::unknown;
       if (group.state == TaskGroup::State::unknown) missing.push_back(attempt);
     }
   }

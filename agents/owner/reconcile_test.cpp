@@ -56,6 +56,23 @@ TEST_CASE("a Launch that its executor has not answered is repeated, and its home
   CHECK(owner.said<Launch>() != nullptr);
 }
 
+// Its journal was lost after it had started its part, and before its owner heard so.
+TEST_CASE("a part of a gang is not launched twice where its executor has lost all it knew") {
+  ScriptedOwner owner({.executors = 2});
+  owner.start({GpuId{0}, GpuId{2}});
+  owner.hear(executor_node(1), LaunchResult{owner.attempt, true, {}});
+  owner.pass(1ms);
+  owner.hear(kExecutor, kHello);
+  owner.hear(kExecutor, Inventory{kFence, {}});
+  CHECK(state_of(owner) == State::unknown);
+  REQUIRE(owner.said<AttemptQuery>() != nullptr);
+  owner.hear(kHome,
+             AttemptAnswer{owner.attempt, AttemptLife::live, owner.said<AttemptQuery>()->token});
+  CHECK(owner.said<Launch>() == nullptr);
+  REQUIRE(owner.said<Exited>() != nullptr);
+  CHECK(owner.said<Exited>()->exit.lost);
+}
+
 TEST_CASE("an executor that loses what it runs for the second time is noticed like the first") {
   ScriptedOwner owner;
   owner.hear(kExecutor, kHello);
