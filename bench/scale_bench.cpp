@@ -164,7 +164,7 @@ void trial(benchmark::State& state) {
   for (auto _ : state) {
     Trial promised(mirror, gpus);
     for (const std::uint32_t wanted : {1U, 2U, 1U}) {
-      if (const auto found = place_node(promised.gpus(), shape, wanted, 1)) promised.take(*found);
+      if (const auto found = place_server(promised.gpus(), shape, wanted, 1)) promised.take(*found);
     }
     benchmark::DoNotOptimize(promised.free_count());
   }
@@ -178,7 +178,7 @@ void place_large(benchmark::State& state) {
   Occupancy gpus(topology, {0, topology.server_count()});
   const Shape shape = shape_of(gpus);
   for (std::uint32_t g = 0; g < topology.gpu_count(); g += 16) gpus.take(std::vector{GpuId(g)});
-  for (auto _ : state) benchmark::DoNotOptimize(place_node(gpus, shape, 20, 4));
+  for (auto _ : state) benchmark::DoNotOptimize(place_server(gpus, shape, 20, 4));
 }
 BENCHMARK(place_large)->Arg(1'000)->Arg(10'000)->Arg(100'000);
 

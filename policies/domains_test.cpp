@@ -30,7 +30,7 @@ struct Racks {
   Occupancy gpus{topology, {0, 54}};
   Racks() { gpus.take(range(0, 64) + range(72 + 24, 144 - 3)); }
   [[nodiscard]] std::optional<Placement> node(std::uint32_t count, std::uint32_t worker) const {
-    return place_node(gpus, shape_of(gpus), count, worker);
+    return place_server(gpus, shape_of(gpus), count, worker);
   }
 };
 
@@ -51,16 +51,16 @@ TEST_CASE("needs of CPUs do not lead a gang out of its domain") {
   const Racks racks;
   JobSpec job = gang(4, 4);
   job.cpus_per_worker = 100;
-  const auto found = place(racks.gpus, shape_of(racks.gpus), job, Fit::node);
+  const auto found = place(racks.gpus, shape_of(racks.gpus), job, Fit::server);
   CHECK(found == range(72, 88));
 }
 
 TEST_CASE("a partition that ends within a domain has the part that it owns") {
   const Racks racks;
   const Occupancy part(racks.topology, {16, 20});
-  const auto found = place_node(part, shape_of(part), 8, 4);
+  const auto found = place_server(part, shape_of(part), 8, 4);
   CHECK(found == range(64, 72));
-  CHECK(place_node(part, shape_of(part), 12, 4) == range(64, 76));
+  CHECK(place_server(part, shape_of(part), 12, 4) == range(64, 76));
 }
 
 TEST_CASE("candidates: a domain first, a rack where there is none") {

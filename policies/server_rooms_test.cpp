@@ -185,7 +185,7 @@ TEST_CASE("whether a job starts elsewhere is what that partition would find itse
     if (!demand_of(job).any()) continue;
     const Said said(gpus);
     const RemoteRooms rooms(topology, said.digest);
-    for (const Fit fit : {Fit::node, Fit::count}) {
+    for (const Fit fit : {Fit::server, Fit::count}) {
       const bool here = place(gpus, shape_of(gpus), job, fit).has_value();
       const bool there = rooms.start(need_of(job, topology), fit, shape_for(gpus, job),
                                      goes_in_pieces(gpus, job, fit));
@@ -242,7 +242,7 @@ TEST_CASE("a partition's capacity is what it holds when all is free") {
   const Said said(gpus);
   RemoteCapacity capacity;
   const auto holds = [&](std::uint32_t look, const JobSpec& job) {
-    return capacity.of(topology, said.digest, look, job, Fit::node).holds;
+    return capacity.of(topology, said.digest, look, job, Fit::server).holds;
   };
   CHECK(holds(1, needy(4, 1, 16, 0)));
   CHECK(holds(2, needy(4, 1, 64, 0)));  // one on each server

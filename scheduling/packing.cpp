@@ -276,8 +276,8 @@ std::optional<Placement> place_in_domain(const Occupancy& gpus, std::uint32_t co
   return place_within(gpus, all_servers(gpus), count, gpus_per_worker, {});
 }
 
-std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape, std::uint32_t count,
-                                    std::uint32_t gpus_per_worker) {
+std::optional<Placement> place_server(const Occupancy& gpus, const Shape& shape,
+                                      std::uint32_t count, std::uint32_t gpus_per_worker) {
   if (count > gpus.free_count()) return std::nullopt;
   if (count <= shape.largest_server) {
     if (const auto server = gpus.best_fit(count)) return gpus.free_gpus(*server, count);
@@ -309,7 +309,7 @@ std::optional<Placement> place(const Occupancy& gpus, const Shape& shape, const 
                                Fit fit) {
   if (job.gpu_types.empty() && !demand_of(job).any()) {
     return fit == Fit::count ? place_count(gpus, job.gpus())
-                             : place_node(gpus, shape, job.gpus(), job.gpus_per_worker);
+                             : place_server(gpus, shape, job.gpus(), job.gpus_per_worker);
   }
   return place_among(gpus, allowed_servers(gpus, job), job, fit);
 }

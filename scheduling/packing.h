@@ -12,9 +12,9 @@
 
 namespace starling {
 
-/// Where a gang may sit. count: on any free GPUs. node: a gang of at most a server's size within
+/// Where a gang may sit. count: on any free GPUs. server: a gang of at most a server's size within
 /// one server by best fit, a larger one on wholly free servers.
-enum class Fit : std::uint8_t { count, node };
+enum class Fit : std::uint8_t { count, server };
 
 /// shape_of(), counting the GPUs that such a job could have of empty servers: those that its type,
 /// CPUs and memory go with.
@@ -34,9 +34,9 @@ enum class Fit : std::uint8_t { count, node };
 /// place_in_domain(). Where not even an empty partition has the servers for that (goes_in_pieces()):
 /// as place_workers() takes them. Workers are not split over servers unless one is larger than a
 /// server.
-[[nodiscard]] std::optional<Placement> place_node(const Occupancy& gpus, const Shape& shape,
-                                                  std::uint32_t count,
-                                                  std::uint32_t gpus_per_worker);
+[[nodiscard]] std::optional<Placement> place_server(const Occupancy& gpus, const Shape& shape,
+                                                    std::uint32_t count,
+                                                    std::uint32_t gpus_per_worker);
 
 /// Over several servers of the scale-up domain with the fewest free GPUs that has room: wholly free
 /// ones of its commonest size, and the remainder by best fit. Nothing without domains.

@@ -32,8 +32,8 @@ TEST_CASE("a gang goes to the fullest server that holds it, the lowest among equ
   Occupancy gpus(topology, {0, 4});
   gpus.take(range(8, 13) + range(24, 29));  // servers 1 and 3 have 3 free
   const Shape shape = shape_of(gpus);
-  CHECK(place_node(gpus, shape, 3, 1) == range(13, 16));
-  CHECK(place_node(gpus, shape, 4, 1) == range(0, 4));
+  CHECK(place_server(gpus, shape, 3, 1) == range(13, 16));
+  CHECK(place_server(gpus, shape, 4, 1) == range(0, 4));
   CHECK(place_count(gpus, 22) == range(0, 8) + range(13, 24) + range(29, 32));
   CHECK(!place_count(gpus, 23));
 }
@@ -43,12 +43,12 @@ TEST_CASE("a large gang takes whole servers and the fullest that holds the rest"
   Occupancy gpus(topology, {0, 4});
   gpus.take(range(0, 2));
   const Shape shape = shape_of(gpus);
-  CHECK(place_node(gpus, shape, 16, 8) == range(8, 24));
-  CHECK(place_node(gpus, shape, 20, 4) == range(2, 6) + range(8, 24));
-  CHECK(place_node(gpus, shape, 24, 8) == range(8, 32));
-  CHECK(!place_node(gpus, shape, 32, 8));
+  CHECK(place_server(gpus, shape, 16, 8) == range(8, 24));
+  CHECK(place_server(gpus, shape, 20, 4) == range(2, 6) + range(8, 24));
+  CHECK(place_server(gpus, shape, 24, 8) == range(8, 32));
+  CHECK(!place_server(gpus, shape, 32, 8));
   // The rest of 7 finds no part of a server, so it takes the next whole one.
-  CHECK(place_node(gpus, shape, 15, 1) == range(8, 23));
+  CHECK(place_server(gpus, shape, 15, 1) == range(8, 23));
 }
 
 TEST_CASE("where servers differ too much for whole ones a large gang takes what there is") {
@@ -64,21 +64,21 @@ TEST_CASE("where servers differ too much for whole ones a large gang takes what 
   const Shape shape = shape_of(gpus);
   REQUIRE(shape.server == 3);
   // Never on servers of three GPUs alone: five of them would be needed.
-  CHECK(place_node(gpus, shape, 16, 1).value().size() == 16);
-  CHECK(place_node(gpus, shape, 19, 1) == range(0, 19));
-  CHECK(!place_node(gpus, shape, 20, 1));
+  CHECK(place_server(gpus, shape, 16, 1).value().size() == 16);
+  CHECK(place_server(gpus, shape, 19, 1) == range(0, 19));
+  CHECK(!place_server(gpus, shape, 20, 1));
   // Workers of two GPUs: 4, 1, 1 and 2 of them.
-  CHECK(place_node(gpus, shape, 16, 2).value().size() == 16);
-  CHECK(!place_node(gpus, shape, 18, 2));
+  CHECK(place_server(gpus, shape, 16, 2).value().size() == 16);
+  CHECK(!place_server(gpus, shape, 18, 2));
   // Two whole ones are enough, so it waits for them.
   gpus.take(range(0, 9));
-  CHECK(!place_node(gpus, shape, 6, 3));
+  CHECK(!place_server(gpus, shape, 6, 3));
 }
 
 TEST_CASE("workers that do not divide a server are not split over two") {
   const Topology topology = servers({{4, "V100"}});
   Occupancy gpus(topology, {0, 4});
-  const auto placed = place(gpus, shape_of(gpus), gang(4, 3), Fit::node);
+  const auto placed = place(gpus, shape_of(gpus), gang(4, 3), Fit::server);
   REQUIRE(placed);
   CHECK(*placed == range(0, 6) + range(8, 14));
   CHECK(place_workers(gpus, 7, 3) == range(0, 6));
@@ -100,10 +100,10 @@ TEST_CASE("a job with GPU types gets those alone") {
   const Topology topology = servers({{2, "V100"}, {2, "P100"}});
   Occupancy gpus(topology, {0, 4});
   const Shape shape = shape_of(gpus);
-  CHECK(place(gpus, shape, gang(1, 4, {"P100"}), Fit::node) == range(16, 20));
-  CHECK(place(gpus, shape, gang(2, 8, {"P100"}), Fit::node) == range(16, 32));
+  CHECK(place(gpus, shape, gang(1, 4, {"P100"}), Fit::server) == range(16, 20));
+  CHECK(place(gpus, shape, gang(2, 8, {"P100"}), Fit::server) == range(16, 32));
   CHECK(place(gpus, shape, gang(12, 1, {"P100"}), Fit::count) == range(16, 28));
-  CHECK(!place(gpus, shape, gang(3, 8, {"P100"}), Fit::node));
+  CHECK(!place(gpus, shape, gang(3, 8, {"P100"}), Fit::server));
   CHECK(!place(gpus, shape, gang(1, 1, {"K80"}), Fit::count));
 }
 
@@ -119,9 +119,9 @@ TEST_CASE("a trial sees what was taken and leaves the original alone") {
   CHECK(gpus.free_count() == 8);
 }
 
-/// place_node() for workers of one GPU, by going over every server.
-std::optional<Placement> naive_node(const Occupancy& gpus, const Shape& shape,
-                                    std::uint32_t count) {
+/// place_server() for workers of one GPU, by going over every server.
+std::optional<Placement> naive_server(const Occupancy& gpus, const Shape& shape,
+                                      std::uint32_t count) {
   const auto best = [&](std::uint32_t wanted, const std::vector<ServerId>& but) {
     std::optional<ServerId> found;
     for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s) {
@@ -164,17 +164,17 @@ TEST_CASE("no server gives away more CPUs or memory than it has") {
     if (found) gpus.take(*found, demand_of(job));
     return found;
   };
-  CHECK(start(needy(1, 1, 64), Fit::node) == range(0, 1));
-  CHECK(start(needy(1, 1, 0, 512), Fit::node) == range(1, 2));  // the memory is still there
-  CHECK(start(needy(1, 1, 1), Fit::node) == range(8, 9));
+  CHECK(start(needy(1, 1, 64), Fit::server) == range(0, 1));
+  CHECK(start(needy(1, 1, 0, 512), Fit::server) == range(1, 2));  // the memory is still there
+  CHECK(start(needy(1, 1, 1), Fit::server) == range(8, 9));
   CHECK(start(needy(1, 1, 0, 1), Fit::count) == range(9, 10));
-  CHECK(start(gang(1, 6), Fit::node) == range(2, 8));  // who asks for nothing takes nothing
-  CHECK(start(needy(8, 1, 8), Fit::node) == range(16, 24));
-  CHECK_FALSE(start(needy(1, 1, 63.5), Fit::node));
+  CHECK(start(gang(1, 6), Fit::server) == range(2, 8));  // who asks for nothing takes nothing
+  CHECK(start(needy(8, 1, 8), Fit::server) == range(16, 24));
+  CHECK_FALSE(start(needy(1, 1, 63.5), Fit::server));
   CHECK(start(needy(1, 1, 63), Fit::count) == range(10, 11));
   gpus.give_back(range(16, 24), demand_of(needy(8, 1, 8)));
   CHECK(gpus.taken_on(ServerId{2}) == Demand{});
-  CHECK(start(needy(1, 1, 63.5), Fit::node) == range(16, 17));
+  CHECK(start(needy(1, 1, 63.5), Fit::server) == range(16, 17));
 }
 
 TEST_CASE("a gang that no server can wholly serve takes as much of each as goes") {
@@ -182,9 +182,9 @@ TEST_CASE("a gang that no server can wholly serve takes as much of each as goes"
   const Occupancy gpus(topology, {0, 3});
   const Shape shape = shape_of(gpus);
   // 16 CPUs with each GPU: four GPUs of a server.
-  CHECK(place(gpus, shape, needy(4, 1, 16), Fit::node) == range(0, 4));
-  CHECK(place(gpus, shape, needy(6, 1, 16), Fit::node) == range(0, 4) + range(8, 10));
-  CHECK(place(gpus, shape, needy(6, 2, 32), Fit::node) ==
+  CHECK(place(gpus, shape, needy(4, 1, 16), Fit::server) == range(0, 4));
+  CHECK(place(gpus, shape, needy(6, 1, 16), Fit::server) == range(0, 4) + range(8, 10));
+  CHECK(place(gpus, shape, needy(6, 2, 32), Fit::server) ==
         range(0, 4) + range(8, 12) + range(16, 20));
   CHECK_FALSE(place(gpus, shape, needy(13, 1, 16), Fit::count));
   CHECK(place_workers(gpus, 24, 1, demand_of(needy(1, 1, 16))).size() == 12);
@@ -249,7 +249,7 @@ TEST_CASE("large and small gangs go where a look at every server puts them") {
     if (is_free && rng.chance(0.4)) gpus.take(std::vector{gpu});
     if (!is_free) gpus.give_back(std::vector{gpu});
     const std::uint32_t count = 1 + rng.below(40);
-    REQUIRE(place_node(gpus, shape, count, 1) == naive_node(gpus, shape, count));
+    REQUIRE(place_server(gpus, shape, count, 1) == naive_server(gpus, shape, count));
     const Placement some = place_workers(gpus, count, 1);
     REQUIRE(some.size() == std::min(count, gpus.free_count()));
   }

@@ -172,11 +172,11 @@ TEST_CASE("place() finds room for a gang exactly where a search through all ways
     const auto kind = scene.draw_kind();
     for (std::uint32_t n = 1; n <= 12; ++n) {
       const JobSpec job = kind(n);
-      const auto found = place(scene.gpus, shape, job, Fit::node);
+      const auto found = place(scene.gpus, shape, job, Fit::server);
       const Search search(scene.gpus, job);
       INFO("seed " << seed << ", " << job.workers << " x " << job.gpus_per_worker);
       REQUIRE(found.has_value() == search.fits());
-      REQUIRE(goes_in_pieces(scene.gpus, job, Fit::node) == search.in_pieces());
+      REQUIRE(goes_in_pieces(scene.gpus, job, Fit::server) == search.in_pieces());
       waits += found ? 0 : 1;
       if (!found) continue;
       ++placed;
@@ -201,7 +201,7 @@ TEST_CASE("where a gang finds no room, none that is larger and packed alike does
     Scene scene(seed);
     const Shape shape = shape_of(scene.gpus);
     const auto kind = scene.draw_kind();
-    for (const Fit fit : {Fit::node, Fit::count}) {
+    for (const Fit fit : {Fit::server, Fit::count}) {
       std::map<bool, std::uint32_t> smallest;
       for (std::uint32_t n = 1; n <= 16; ++n) {
         const JobSpec job = kind(n);
@@ -221,13 +221,13 @@ TEST_CASE("a gang that asks for a type does not wait for ever on servers of uneq
       cluster({{4, false}, {8, true}, {3, true}, {3, true}, {5, true}, {3, false}});
   Occupancy gpus(topology, {0, 6});
   const Shape shape = shape_of(gpus);
-  CHECK(place(gpus, shape, gang(19, 1, {"V100"}), Fit::node) == range(4, 23));
-  CHECK(place(gpus, shape, gang(8, 2, {"V100"}), Fit::node).value().size() == 16);
-  CHECK_FALSE(place(gpus, shape, gang(9, 2, {"V100"}), Fit::node));
-  CHECK_FALSE(place(gpus, shape, gang(20, 1, {"V100"}), Fit::node));
+  CHECK(place(gpus, shape, gang(19, 1, {"V100"}), Fit::server) == range(4, 23));
+  CHECK(place(gpus, shape, gang(8, 2, {"V100"}), Fit::server).value().size() == 16);
+  CHECK_FALSE(place(gpus, shape, gang(9, 2, {"V100"}), Fit::server));
+  CHECK_FALSE(place(gpus, shape, gang(20, 1, {"V100"}), Fit::server));
   // Two whole ones of three are enough, so it waits for them.
   gpus.take(range(4, 13));
-  CHECK_FALSE(place(gpus, shape, gang(2, 3, {"V100"}), Fit::node));
+  CHECK_FALSE(place(gpus, shape, gang(2, 3, {"V100"}), Fit::server));
 }
 
 TEST_CASE("a gang of a server's size takes a domain of smaller ones where no server has room") {
@@ -235,8 +235,8 @@ TEST_CASE("a gang of a server's size takes a domain of smaller ones where no ser
   Occupancy gpus(topology, {0, 7});
   const Shape shape = shape_of(gpus);
   gpus.take(range(6, 7) + range(10, 11) + range(14, 15) + range(18, 19));
-  CHECK(place(gpus, shape, gang(6, 1), Fit::node) == range(0, 6));
-  CHECK(place(gpus, shape, gang(4, 1), Fit::node) == range(0, 4));
+  CHECK(place(gpus, shape, gang(6, 1), Fit::server) == range(0, 6));
+  CHECK(place(gpus, shape, gang(4, 1), Fit::server) == range(0, 4));
 }
 
 }  // namespace

@@ -152,7 +152,7 @@ size_t starling_view_place(const starling_view* view, uint32_t job, uint32_t* gp
     if (seen == nullptr || gpus == nullptr) return 0;
     Trial& trial = view->trial;
     const auto found =
-        place(trial.gpus(), shape_for(trial.gpus(), *seen->spec), *seen->spec, Fit::node);
+        place(trial.gpus(), shape_for(trial.gpus(), *seen->spec), *seen->spec, Fit::server);
     if (!found) return 0;
     trial.take(*found, demand_of(*seen->spec));
     for (std::size_t i = 0; i < found->size(); ++i) gpus[i] = (*found)[i].value;

@@ -42,7 +42,7 @@ class Drf final : public Division {
                                                       std::uint32_t workers) const override {
     JobSpec sized = job;
     sized.workers = workers;
-    auto found = place(gpus, call.shape, sized, Fit::node);
+    auto found = place(gpus, call.shape, sized, Fit::server);
     return found ? found : place(gpus, call.shape, sized, Fit::count);
   }
   // It knows no durations, so it cannot know what a restart is worth.

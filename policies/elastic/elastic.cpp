@@ -48,7 +48,7 @@ ElasticPolicy::ElasticPolicy(PolicyFacts facts, const ElasticOptions& options,
     : facts_(facts),
       between_(options.between),
       division_(std::move(division)),
-      rounds_({false, Fit::node}),
+      rounds_({false, Fit::server}),
       over_(options.round, options.grows) {
   facts_.round = options.round;
 }

@@ -60,7 +60,7 @@ std::optional<Placement> GavelPolicy::find_on(const Occupancy& gpus, const JobSp
                                               const std::string& type) const {
   JobSpec only = job;
   only.gpu_types = {type};
-  auto found = place(gpus, rounds_.shape(), only, Fit::node);
+  auto found = place(gpus, rounds_.shape(), only, Fit::server);
   if (!found && gavel_.queue.fit == Fit::count)
     found = place(gpus, rounds_.shape(), only, Fit::count);
   return found;

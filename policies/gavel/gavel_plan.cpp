@@ -18,7 +18,7 @@ void GavelPolicy::plan_mixed(const View& view, Occupancy& planned, RoundPlan& pl
     if (job.blocked || runs_on_one_type(job.spec->id)) continue;
     if (view.now - job.submitted < kPatience) continue;
     if (next != nullptr && job.spec->priority <= next->spec->priority) continue;
-    auto found = place(planned, rounds_.shape(), *job.spec, Fit::node);
+    auto found = place(planned, rounds_.shape(), *job.spec, Fit::server);
     if (!found) found = place(planned, rounds_.shape(), *job.spec, gavel_.queue.fit);
     if (!found) continue;
     next = &job;

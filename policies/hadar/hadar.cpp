@@ -35,7 +35,7 @@ constexpr PolicyFacts kHadarE{
 HadarPolicy::HadarPolicy(const HadarOptions& options)
     : options_(options),
       facts_(options.forks ? kHadarE : kHadar),
-      rounds_({false, Fit::node}),
+      rounds_({false, Fit::server}),
       copies_(options.efficiency) {
   facts_.round = options.round;
 }

@@ -179,7 +179,7 @@ void HadarPolicy::settle(const View& view, const std::vector<Entry>& all,
   for (const JobView& job : view.waiting) {
     if (job.blocked || plan.contains(job.spec->id)) continue;
     // What was not asked, or a gang whose workers cannot all be whole, however empty it is here.
-    auto found = place(planned, rounds_.shape(), *job.spec, Fit::node);
+    auto found = place(planned, rounds_.shape(), *job.spec, Fit::server);
     const bool cut = job.spec->gpus_per_worker <= 1 || !goes_anywhere(entry_of(view, job).gang);
     if (!found && cut) found = place(planned, rounds_.shape(), *job.spec, Fit::count);
     if (!found) continue;

@@ -44,8 +44,8 @@ std::uint32_t RemoteRooms::largest(const RemoteNeed& need, std::optional<GpuType
 
 /// As place() has it.
 bool RemoteRooms::start(const RemoteNeed& need, Fit fit, const Shape& shape, bool in_pieces) const {
-  if (fit == Fit::node && largest(need) >= need.gpus) return true;
-  if (fit == Fit::node) return in_pieces ? gpus(need) >= need.gpus : start_over(need, shape);
+  if (fit == Fit::server && largest(need) >= need.gpus) return true;
+  if (fit == Fit::server) return in_pieces ? gpus(need) >= need.gpus : start_over(need, shape);
   RemoteNeed single = need;
   single.worker = 1;
   return gpus(single) >= need.gpus;

@@ -140,7 +140,7 @@ Candidates::Found Candidates::exclusive(const PlacementRequest& request) {
 
 std::optional<Placement> Candidates::with_means(const PlacementRequest& request) const {
   const Shape shape = planned_ != nullptr ? shape_ : shape_of(planned());
-  auto found = place(planned(), shape, *request.spec, Fit::node);
+  auto found = place(planned(), shape, *request.spec, Fit::server);
   if (found) return found;
   Placement workers =
       place_workers(planned(), request.gpus, request.gpus_per_worker, demand_of(*request.spec));

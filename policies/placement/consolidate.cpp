@@ -31,7 +31,7 @@ class Consolidate final : public Scorer {
     const Occupancy& gpus = point.planned;
     const JobSpec& job = *point.job.spec;
     if (!job.gpu_types.empty() || demand_of(job).any())
-      return starling::place(gpus, point.shape, job, Fit::node);
+      return starling::place(gpus, point.shape, job, Fit::server);
     const std::uint32_t count = job.gpus();
     if (count > gpus.free_count()) return std::nullopt;
     tight_.follow(gpus, point.shape.server);
@@ -44,7 +44,7 @@ class Consolidate final : public Scorer {
     }
     if (auto found = place_in_domain(gpus, count, job.gpus_per_worker)) return found;
     if (auto found = in_rack(point.shape.server, count, job.gpus_per_worker)) return found;
-    return place_node(gpus, point.shape, count, job.gpus_per_worker);
+    return place_server(gpus, point.shape, count, job.gpus_per_worker);
   }
   void score(const DecisionPoint&, std::span<double> scores) override {
     std::ranges::fill(scores, 0.0);  // the place, or else waiting
@@ -114,7 +114,7 @@ void add_consolidate(PolicyRegistry& registry) {
         "so, and beside others if too few are free");
     PlacementSystem system{kFacts, read_queue_options(reader, QueueDefault::skip)};
     read_may(reader, system);
-    if (variant == "wait" && system.queue.fit == Fit::node) {
+    if (variant == "wait" && system.queue.fit == Fit::server) {
       system.scorer = std::make_unique<Consolidate>();
       return system;
     }

@@ -41,7 +41,7 @@ class LoadBalance final : public Scorer {
     for (const std::uint32_t kind : kinds) {
       if (auto found = free.emptiest(kind, request.gpus)) return found;
     }
-    if (!candidates.sharing() && fit_ == Fit::node) {
+    if (!candidates.sharing() && fit_ == Fit::server) {
       for (const std::uint32_t kind : kinds) {
         if (auto found = free.fewest_possible(kind, request.gpus, request.gpus_per_worker))
           return found;

@@ -128,7 +128,7 @@ std::optional<Placement> take_row(const View& view, const Occupancy& planned, co
 PolluxPolicy::PolluxPolicy(const PolicyFacts& facts, const PolluxOptions& options)
     : facts_(facts),
       options_(options),
-      rounds_({false, Fit::node}),
+      rounds_({false, Fit::server}),
       curves_(options.given, options.adapts) {
   facts_.round = options.round;
 }

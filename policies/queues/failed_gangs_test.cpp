@@ -78,7 +78,7 @@ TEST_CASE("servers of any sizes: a queue starts the jobs that it would start if 
     const Scene scene(seed);
     const CrowdedSpeed speed(scene.topology);
     const View view{scene.topology, scene.gpus, scene.waiting, {}, {}, speed, {}, AgentId{0}};
-    for (const Fit fit : {Fit::node, Fit::count}) {
+    for (const Fit fit : {Fit::server, Fit::count}) {
       QueueWalk walk({.fit = fit}, [](const JobView&) { return std::int64_t{0}; });
       std::vector<std::uint64_t> started;
       for (const Decision& decision :

@@ -20,7 +20,7 @@ Fit read_fit(OptionReader& reader) {
   const std::string fit = reader.choice(
       "fit", {"server", "count"},
       "server: gangs within a server, larger ones on whole free servers; count: on any free GPUs");
-  return fit == "count" ? Fit::count : Fit::node;
+  return fit == "count" ? Fit::count : Fit::server;
 }
 
 QueueWalk::QueueWalk(const QueueOptions& options, QueueIndex::KeyOf key, std::optional<Fit> needy,

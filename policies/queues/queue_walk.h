@@ -17,8 +17,8 @@ namespace starling {
 
 /// Options that every queue takes.
 struct QueueOptions {
-  bool strict = false;  ///< queue=strict: stop at the first job that does not fit; skip: try all
-  Fit fit = Fit::node;  ///< fit=server or count
+  bool strict = false;    ///< queue=strict: stop at the first job that does not fit; skip: try all
+  Fit fit = Fit::server;  ///< fit=server or count
 };
 enum class QueueDefault : std::uint8_t { strict, skip };
 /// Reads queue= and fit= (default: server).

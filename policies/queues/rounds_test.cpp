@@ -59,7 +59,7 @@ class OneServer {
   std::list<JobSpec> specs;
   std::vector<JobView> waiting, running;
   Instant now{};
-  Rounds rounds{{false, Fit::node}};
+  Rounds rounds{{false, Fit::server}};
   int begun = 0, others = 0, calls = 0;
 
  private:

@@ -37,7 +37,7 @@ RankPolicy::RankPolicy(const RankOptions& options, PolicyFacts facts)
     : options_(options),
       facts_(facts_for(options, facts)),
       routing_(facts_.elastic, options.route_power),
-      rounds_({false, Fit::node}),
+      rounds_({false, Fit::server}),
       lengths_(options.believes),
       curves_(facts_.elastic) {}
 

@@ -143,7 +143,7 @@ void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, Ro
   if (view.now - job.submitted < kPatience) return;
   JobSpec smallest = *job.spec;
   if (options_.may == MayDo::resize) smallest.workers = workers_of(smallest).least;
-  auto found = place(places_.gpus(), rounds_.shape(), smallest, Fit::node);
+  auto found = place(places_.gpus(), rounds_.shape(), smallest, Fit::server);
   if (!found) found = place(places_.gpus(), rounds_.shape(), smallest, Fit::count);
   if (found) {
     places_.take(job.spec, *found, {});

@@ -33,7 +33,7 @@ PolicyFacts facts_for(const SiaOptions& options) {
 SiaPolicy::SiaPolicy(const SiaOptions& options)
     : sia_(options),
       facts_(facts_for(options)),
-      rounds_({false, Fit::node}),
+      rounds_({false, Fit::server}),
       goodputs_(options.goodputs) {}
 
 std::vector<Decision> SiaPolicy::decide(const View& all, const Trigger& trigger, Rng&) {

@@ -41,7 +41,7 @@ std::optional<Placement> SiaGoodputs::find_place(const Occupancy& gpus, const Jo
   sized.workers = count / std::max(job.gpus_per_worker, 1U);
   if (!allows(job, gpus.topology(), type)) return std::nullopt;
   if (types_.size() > 1) sized.gpu_types = {gpus.topology().gpu_types()[type.value].name};
-  return place(gpus, shape_of(gpus), sized, Fit::node);
+  return place(gpus, shape_of(gpus), sized, Fit::server);
 }
 
 std::vector<std::uint32_t> SiaGoodputs::sizes_on(const Occupancy& empty, const JobSpec& job,

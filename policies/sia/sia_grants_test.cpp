@@ -15,7 +15,7 @@ namespace {
 std::optional<Placement> by_size(const Occupancy& gpus, const SiaGrant& grant) {
   JobSpec job = *grant.job->spec;
   job.workers = grant.gpus;
-  return starling::place(gpus, shape_of(gpus), job, Fit::node);
+  return starling::place(gpus, shape_of(gpus), job, Fit::server);
 }
 
 /// Jobs that run on the given GPUs, or wait, and grants for them.

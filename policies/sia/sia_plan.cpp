@@ -56,7 +56,7 @@ void SiaPolicy::plan_mixed(const View& view, const JobView& job, Occupancy& plan
   if (view.now - job.submitted < kPatience) return;
   JobSpec smallest = *job.spec;
   smallest.workers = least_gpus_of(smallest) / std::max(smallest.gpus_per_worker, 1U);
-  auto found = place(planned, rounds_.shape(), smallest, Fit::node);
+  auto found = place(planned, rounds_.shape(), smallest, Fit::server);
   if (!found) found = place(planned, rounds_.shape(), smallest, Fit::count);
   if (!found) return;
   planned.take(*found, demand_of(*job.spec));

@@ -104,7 +104,7 @@ std::optional<std::vector<std::uint32_t>> OwnView::place(const OwnJob& job,
   const JobSpec& spec = *job.seen().spec;
   Trial& trial = *call_->trial;
   const auto found = starling::place(trial.gpus(), shape_for(trial.gpus(), spec), spec,
-                                     fit == "node" ? Fit::node : Fit::count);
+                                     fit == "node" ? Fit::server : Fit::count);
   if (!found) return std::nullopt;
   trial.take(*found, demand_of(spec));
   return numbers(*found);
