@@ -74,8 +74,8 @@ class Gossip {
   template <class Listens>
   std::optional<AgentId> at_next_distance(Listens listens) {
     const auto all = static_cast<std::uint32_t>(agents_.size());
-    const std::uint32_t first = 1U << turn_, last = std::min(2 * first, all);
-    turn_ = (turn_ + 1) % static_cast<std::uint32_t>(distances());
+    const std::uint32_t first = 1U << distance_, last = std::min(2 * first, all);
+    distance_ = (distance_ + 1) % static_cast<std::uint32_t>(distances());
     for (std::uint32_t d = first; d < last; ++d) {
       const AgentId peer{(me_ + d) % all};
       if (listens(peer)) return peer;
@@ -99,7 +99,7 @@ class Gossip {
   std::uint32_t newest_ = kNone;
   std::uint64_t learned_ = 0;     // words
   std::uint64_t told_ = 0;        // of those, when an agent was told last
-  std::uint32_t turn_ = 0;        // of the distances
+  std::uint32_t distance_ = 0;    // the next peer stands 2^distance_ agents on
   std::vector<AgentId> waiting_;  // ascending; not this agent
   AgentId last_waiting_;
   std::vector<AgentId> next_, words_;

@@ -50,8 +50,8 @@ NoiseScale fit_noise(const NoiseRuns& runs) {
       xx += scale * scale;
       xy += scale * phi;
     }
-    const double spread = n * xx - x * x;
-    const double slope = spread > 0 ? std::max(0.0, (n * xy - x * y) / spread) : 0;
+    const double scatter = n * xx - x * x;
+    const double slope = scatter > 0 ? std::max(0.0, (n * xy - x * y) / scatter) : 0;
     noise.slope[part] = slope;
     noise.at_own[part] = std::exp((y - slope * x) / n);
   }

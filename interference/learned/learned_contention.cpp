@@ -91,10 +91,10 @@ LearnedContention::Pair LearnedContention::compute(std::size_t own, std::size_t 
   }
   const auto count = static_cast<double>(members);
   const double mean = std::clamp(sum / count, 0.01, 1.0);
-  const double spread = std::sqrt(std::max(squares / count - mean * mean, 0.0));
-  const double half = net_.gpu->intervals.half({mean, spread}, set_of_kind(model, kind),
-                                               known_[own] && known_[other]) *
-                      (kind == kMeasured.size() ? kNeverMeasured : 1);
+  const double sd = std::sqrt(std::max(squares / count - mean * mean, 0.0));
+  const double half =
+      net_.gpu->intervals.half({mean, sd}, set_of_kind(model, kind), known_[own] && known_[other]) *
+      (kind == kMeasured.size() ? kNeverMeasured : 1);
   return {static_cast<float>(-std::log(mean)), static_cast<float>(half / kSigmas90 / mean)};
 }
 

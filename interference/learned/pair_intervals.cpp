@@ -5,7 +5,7 @@ namespace starling {
 
 double PairIntervals::half(const PairGuess& guess, std::size_t set, bool all_known) const {
   const Scale& scale = (all_known ? known : unknown)[set];
-  return scale.width * (scale.floor + guess.spread);
+  return scale.width * (scale.floor + guess.sd);
 }
 
 void PairIntervals::save(const std::string& prefix, Weights& weights) const {

@@ -13,7 +13,7 @@ namespace starling {
 /// What the members of an ensemble say of a pair: their mean, and how far they are apart.
 struct PairGuess {
   double mean = 1;
-  double spread = 0;  ///< standard deviation
+  double sd = 0;  ///< standard deviation
 };
 
 /// A PairNet with the table of the types that it knows.

@@ -32,13 +32,13 @@ std::vector<PairIntervals::Scale> fit_intervals(const PairData& data,
       for (std::size_t i = 0; i < data.rows.size(); ++i) {
         if (!counts[i] || (set >= 0 && data.rows[i].set != set)) continue;
         const double answer = as_measured(data, data.rows[i].set, guesses[i].mean);
-        use(std::abs(answer - static_cast<double>(data.rows[i].speed)), guesses[i].spread);
+        use(std::abs(answer - static_cast<double>(data.rows[i].speed)), guesses[i].sd);
       }
     };
     each([&](double error, double) { errors.push_back(error); });
     PairIntervals::Scale scale;
     scale.floor = std::max(quantile(errors, 0.5), kLeastFloor);
-    each([&](double error, double spread) { scores.push_back(error / (scale.floor + spread)); });
+    each([&](double error, double sd) { scores.push_back(error / (scale.floor + sd)); });
     scale.width = scores.empty() ? 2 : quantile(scores, kCovered);
     return std::pair(scale, scores.size());
   };

@@ -34,7 +34,7 @@ struct HeldOutError {
   std::uint64_t rows = 0;
   double mae = 0, rmse = 0, coverage90 = 0, mean = 0;
   double additive = 0;
-  double spread = 0;  ///< standard deviation of the mean absolute error over the folds
+  double sd = 0;  ///< standard deviation of the mean absolute error over the folds
 };
 
 /// Wrong answers to "is this share worth it" for pairs that training did not see, by the network

@@ -14,7 +14,7 @@ std::string to_text(const InterferenceTraining& training) {
                   "%-9s %-14s %-8s held out %5llu  MAE %.4f (folds +- %.4f)  rmse %.4f  in 90%% "
                   "%.3f  mean %.4f  additive %.4f\n",
                   e.source.c_str(), e.set.c_str(), e.split.c_str(),
-                  static_cast<unsigned long long>(e.rows), e.mae, e.spread, e.rmse, e.coverage90,
+                  static_cast<unsigned long long>(e.rows), e.mae, e.sd, e.rmse, e.coverage90,
                   e.mean, e.additive);
     out += line;
   }
@@ -46,7 +46,7 @@ std::string to_json(const InterferenceTraining& training) {
                       {"mae", e.mae},
                       {"rmse", e.rmse},
                       {"coverage90", e.coverage90},
-                      {"mae_spread", e.spread},
+                      {"mae_spread", e.sd},
                       {"mean_mae", e.mean},
                       {"additive_mae", e.additive}});
   }

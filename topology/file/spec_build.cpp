@@ -71,8 +71,8 @@ class SpecBuilder {
     }
   }
 
-  void claim(std::unordered_set<std::string>& names, const char* what, const std::string& name,
-             SourcePlace place) {
+  void take_name(std::unordered_set<std::string>& names, const char* what, const std::string& name,
+                 SourcePlace place) {
     if (!names.insert(name).second) {
       diagnostics_.add(place, std::string("the name '") + name + "' of a " + what +
                                   " occurs twice; put {} into the name, which becomes its number");
@@ -80,11 +80,12 @@ class SpecBuilder {
   }
 
   void add_pod(const TopologySpec::Pod& pod) {
-    claim(tree_names_, "pod", builder_.begin_pod(numbered(pod.name, pods_++)), pod.place);
+    take_name(tree_names_, "pod", builder_.begin_pod(numbered(pod.name, pods_++)), pod.place);
     const std::uint32_t first = next_server();
     for (const TopologySpec::Rack& rack : pod.racks) {
       for (std::uint32_t i = 0; i < rack.count; ++i) {
-        claim(tree_names_, "rack", builder_.begin_rack(numbered(rack.name, racks_++)), rack.place);
+        take_name(tree_names_, "rack", builder_.begin_rack(numbered(rack.name, racks_++)),
+                  rack.place);
         const std::uint32_t first_of_rack = next_server();
         for (const TopologySpec::Servers& servers : rack.servers) add_servers(servers);
         note_domain(first_of_rack, rack.scale_up_gbps, rack.place);
@@ -170,7 +171,8 @@ class SpecBuilder {
       Server server = entry.like;
       server.name = entry.names.empty() ? numbered(entry.name, builder_.parts().servers.size())
                                         : entry.names[i];
-      claim(node_names_, "server", builder_.add_server(std::move(server), entry.gpus), entry.place);
+      take_name(node_names_, "server", builder_.add_server(std::move(server), entry.gpus),
+                entry.place);
     }
     note_domain(first, entry.scale_up_gbps, entry.place);
   }
@@ -192,10 +194,10 @@ class SpecBuilder {
       }
     }
     for (std::size_t i = parts.servers.size(); i < parts.nodes.size(); ++i) {
-      claim(node_names_, "switch", parts.nodes[i].name, spec_.network_place);
+      take_name(node_names_, "switch", parts.nodes[i].name, spec_.network_place);
     }
     for (const TopologySpec::Switch& added : spec_.switches) {
-      claim(node_names_, "switch", added.name, added.place);
+      take_name(node_names_, "switch", added.name, added.place);
       parts.nodes.push_back({added.name, false, {}});
     }
     if (!spec_.links.empty()) add_links(parts);
