@@ -22,7 +22,7 @@ struct Header {
 };
 
 using Clock = std::chrono::steady_clock;
-constexpr int kLook_ms = 1000;
+constexpr int kPoll_ms = 1000;
 
 double since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
@@ -117,7 +117,7 @@ Status SeedPool::run(std::uint64_t first, std::uint64_t count) const {
     std::vector<pollfd> fds;
     fds.reserve(workers.size());
     for (const Worker& worker : workers) fds.push_back({worker.from, POLLIN, 0});
-    const int ready = poll(fds.data(), fds.size(), waits ? kLook_ms : -1);
+    const int ready = poll(fds.data(), fds.size(), waits ? kPoll_ms : -1);
     if (ready < 0 && errno != EINTR)
       return {Errc::io, std::string("poll: ") + std::strerror(errno)};
     if (ready <= 0) {

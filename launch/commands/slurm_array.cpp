@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kLooksFailedMost = 30;  // of squeue, in a row
+constexpr int kPollsFailedMost = 30;  // of squeue, in a row
 constexpr std::chrono::seconds kEvery{2};
 
 Error refused(const std::string& program, const Finished& ran) {
@@ -75,7 +75,7 @@ Status watch(const SlurmArray& array, const std::string& id) {
       return {Errc::busy, "array " + id + " goes on; the same command watches it again, 'scancel " +
                               id + "' ends it"};
     const auto tasks = tasks_of(id);
-    if (!tasks && ++failed >= kLooksFailedMost) return tasks.error();
+    if (!tasks && ++failed >= kPollsFailedMost) return tasks.error();
     if (tasks) failed = 0;
     if (tasks && tasks.value() == 0) return done();
     if (tasks && tasks.value() != before) {

@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "launch/experiment/bounds.h"
-#include "launch/experiment/run_claims.h"
+#include "launch/experiment/run_locks.h"
 #include "launch/experiment/run_record.h"
 #include "launch/report/run_curves.h"
 #include "launch/system/program_build.h"
@@ -209,8 +209,8 @@ Manifest manifest_of(const Experiment& experiment, const std::vector<RunPoint>& 
 /// What the threads share.
 class Pool {
  public:
-  Pool(std::vector<const RunPoint*> todo, const GridOptions& options, RunClaims* claims)
-      : left_(todo.begin(), todo.end()), total_(todo.size()), options_(options), claims_(claims) {}
+  Pool(std::vector<const RunPoint*> todo, const GridOptions& options, RunLocks* locks)
+      : left_(todo.begin(), todo.end()), total_(todo.size()), options_(options), locks_(locks) {}
 
   /// The next run; null when there is none. Where other processes have those that are left it waits
   /// for them: one of them may die.
@@ -218,7 +218,7 @@ class Pool {
     for (;;) {
       {
         const std::scoped_lock lock(mutex_);
-        auto taken = claims_ == nullptr ? Result<const RunPoint*>(first()) : claim();
+        auto taken = locks_ == nullptr ? Result<const RunPoint*>(first()) : take_lock();
         if (!taken || taken.value() != nullptr || left_.empty() || error_) return taken;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(300));
@@ -226,7 +226,7 @@ class Pool {
   }
   void report(const RunPoint& point, const Status& status) {
     const std::scoped_lock lock(mutex_);
-    if (claims_ != nullptr) claims_->release(point.id);
+    if (locks_ != nullptr) locks_->release(point.id);
     ++done_;
     if (!status) {
       ++failed_;
@@ -249,8 +249,8 @@ class Pool {
     left_.pop_front();
     return point;
   }
-  /// One that no process has. Those that another has finished since are done with.
-  Result<const RunPoint*> claim() {
+  /// One that no process has, and now this one. Those that another has finished since are done with.
+  Result<const RunPoint*> take_lock() {
     const fs::path runs = options_.out / "runs";
     const auto finished = [&](const RunPoint* point) {
       std::error_code ignored;
@@ -259,7 +259,7 @@ class Pool {
     for (auto at = left_.begin(); at != left_.end();) {
       const RunPoint* const point = *at;
       if (!finished(point)) {
-        const auto mine = claims_->take(point->id);
+        const auto mine = locks_->take(point->id);
         if (!mine) return mine.error();
         if (!mine.value()) {
           ++at;
@@ -269,7 +269,7 @@ class Pool {
           left_.erase(at);
           return point;
         }
-        claims_->release(point->id);
+        locks_->release(point->id);
       }
       at = left_.erase(at);
       ++done_;
@@ -289,7 +289,7 @@ class Pool {
   std::list<const RunPoint*> left_;
   std::uint64_t total_;
   const GridOptions& options_;
-  RunClaims* claims_;  ///< null: no other process does runs of this folder
+  RunLocks* locks_;  ///< null: no other process does runs of this folder
   std::uint64_t done_ = 0, failed_ = 0, others_ = 0;
   std::optional<Error> error_;
   std::chrono::steady_clock::time_point began_ = std::chrono::steady_clock::now();
@@ -329,9 +329,9 @@ Result<GridOutcome> run_grid(const Experiment& experiment, const Inputs& inputs,
   }
   const std::size_t count = std::min(machine, todo.size());
   const CurveLimits limits = curve_limits(points);
-  std::optional<RunClaims> claims;
-  if (options.share) claims.emplace(options.out / "runs");
-  Pool pool(std::move(todo), options, claims ? &*claims : nullptr);
+  std::optional<RunLocks> locks;
+  if (options.share) locks.emplace(options.out / "runs");
+  Pool pool(std::move(todo), options, locks ? &*locks : nullptr);
   {
     std::vector<std::jthread> threads;
     for (std::size_t i = 0; i < count; ++i) {

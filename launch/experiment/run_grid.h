@@ -24,7 +24,7 @@ struct GridOptions {
   bool resume = false;  ///< runs whose record is whole are not run again
   bool force = false;   ///< runs that are there are removed first; with `part`: those of the part
   GridPart part;        ///< only these runs; such a folder is resumed without being asked
-  /// Other processes, on any hosts, do runs of the same folder at the same time (run_claims.h); all
+  /// Other processes, on any hosts, do runs of the same folder at the same time (run_locks.h); all
   /// return once no run is left. Resumed likewise.
   bool share = false;
   std::string program;        ///< that runs it; empty: program_build()

@@ -310,8 +310,8 @@ class Guardian {
 int guard(const std::filesystem::path& folder) {
   ::prctl(PR_SET_NAME, "starling-guard");
   auto plan = read_plan(folder);
-  // What claims the folder first decides whether anything is started in it.
-  if (!plan || !claim(folder, own_id())) return kNothingStarted;
+  // What takes the folder first decides whether anything is started in it.
+  if (!plan || !take_folder(folder, own_id())) return kNothingStarted;
   return Guardian(folder, std::move(*plan)).run();
 }
 

@@ -123,14 +123,14 @@ TEST_CASE("the kernel wakes or kills a process that stands still, at the times l
   CHECK(WTERMSIG(killed) == SIGKILL);
 }
 
-TEST_CASE("the first to claim a folder has it, and is told from any later process") {
-  const TestFolder folder("claim");
-  CHECK_FALSE(claimed_by(folder.path).has_value());
+TEST_CASE("the first to take a folder has it, and is told from any later process") {
+  const TestFolder folder("taken");
+  CHECK_FALSE(taken_by(folder.path).has_value());
   GuardianId me = own_id();
   CHECK(is_there(me));
-  CHECK(claim(folder.path, me));
-  CHECK_FALSE(claim(folder.path, GuardianId{}));
-  const auto found = claimed_by(folder.path);
+  CHECK(take_folder(folder.path, me));
+  CHECK_FALSE(take_folder(folder.path, GuardianId{}));
+  const auto found = taken_by(folder.path);
   REQUIRE(found.has_value());
   CHECK(found->pid == me.pid);
   CHECK(is_there(*found));
@@ -323,7 +323,7 @@ TEST_CASE("a folder without a plan starts nothing") {
   CHECK(guard(folder.path) == kNothingStarted);
   std::ofstream(folder.path / "plan") << "no plan";
   CHECK(guard(folder.path) == kNothingStarted);
-  CHECK_FALSE(claimed_by(folder.path).has_value());
+  CHECK_FALSE(taken_by(folder.path).has_value());
 }
 
 // A folder with the files that the kernel makes in a cgroup stands for one.

@@ -255,7 +255,7 @@ GuardianId own_id() {
   return {me, start_of(me).value_or(0), boot_id()};
 }
 
-bool claim(const std::filesystem::path& folder, const GuardianId& id) {
+bool take_folder(const std::filesystem::path& folder, const GuardianId& id) {
   const std::filesystem::path mine = folder / ("claim." + std::to_string(::getpid()));
   const std::string text =
       std::to_string(id.pid) + " " + std::to_string(id.start) + " " + id.boot + "\n";
@@ -265,7 +265,7 @@ bool claim(const std::filesystem::path& folder, const GuardianId& id) {
   return first;
 }
 
-std::optional<GuardianId> claimed_by(const std::filesystem::path& folder) {
+std::optional<GuardianId> taken_by(const std::filesystem::path& folder) {
   const auto text = read_own_file(folder / "guardian", 256);
   if (!text) return std::nullopt;
   std::istringstream words(text.value());

@@ -101,10 +101,10 @@ struct GuardianId {
   std::string boot;
 };
 [[nodiscard]] GuardianId own_id();
-/// The first one to claim a folder has it. False: another process has, or the disk refuses.
-bool claim(const std::filesystem::path& folder, const GuardianId& id);
-/// Nothing: no process has claimed the folder, or what stands there cannot be read.
-[[nodiscard]] std::optional<GuardianId> claimed_by(const std::filesystem::path& folder);
+/// The first one to take a folder has it. False: another process has, or the disk refuses.
+bool take_folder(const std::filesystem::path& folder, const GuardianId& id);
+/// Nothing: no process has taken the folder, or what stands there cannot be read.
+[[nodiscard]] std::optional<GuardianId> taken_by(const std::filesystem::path& folder);
 
 /// Where it cannot be told whether a process is there, it is.
 [[nodiscard]] bool is_there(const GuardianId& id);

@@ -130,15 +130,15 @@ class Reader {
   /// One text or a list: names, names with *, and A..B.
   void servers(const YAML::Node& node, std::uint32_t host, const std::string& who) {
     named_servers_ = true;
-    if (node.IsScalar()) return claim(node, host, who);
+    if (node.IsScalar()) return give_servers(node, host, who);
     if (!node.IsSequence() || node.size() == 0)
       return diagnostics_.add(place_of(node), "host '" + who +
                                                   "': servers is a list of the topology's servers, "
                                                   "as [server-0, rack1-*, node3..node9]");
-    for (const YAML::Node& item : node) claim(item, host, who);
+    for (const YAML::Node& item : node) give_servers(item, host, who);
   }
 
-  void claim(const YAML::Node& node, std::uint32_t host, const std::string& who) {
+  void give_servers(const YAML::Node& node, std::uint32_t host, const std::string& who) {
     const auto text = read_name(diagnostics_, node, "a server");
     if (!text) return;
     const SourcePlace at = place_of(node);

@@ -31,20 +31,20 @@ bool runs(const std::string& name, const fs::path& dir) {
 }
 
 /// The flock's files, wherever they are.
-class Spread {
+class FlockFiles {
  public:
-  static Result<std::unique_ptr<Spread>> of(const Deployment& deployment) {
-    auto spread = std::make_unique<Spread>();
-    spread->deployment_ = &deployment;
-    if (!is_host_flock(deployment.dir)) return spread;
+  static Result<std::unique_ptr<FlockFiles>> of(const Deployment& deployment) {
+    auto files = std::make_unique<FlockFiles>();
+    files->deployment_ = &deployment;
+    if (!is_host_flock(deployment.dir)) return files;
     auto hosts = read_host_flock(deployment.dir);
     if (!hosts) return hosts.error();
-    spread->hosts_ = std::move(hosts).value();
-    spread->remote_ = std::make_unique<Remote>(spread->hosts_.way);
-    for (const Host& host : spread->hosts_.hosts) {
-      if (Status s = spread->remote_->share(host); !s.ok()) return s.error();
+    files->hosts_ = std::move(hosts).value();
+    files->remote_ = std::make_unique<Remote>(files->hosts_.way);
+    for (const Host& host : files->hosts_.hosts) {
+      if (Status s = files->remote_->share(host); !s.ok()) return s.error();
     }
-    return spread;
+    return files;
   }
 
   /// flock.json to all, and what else is new to one host.
@@ -95,15 +95,15 @@ constexpr const char* kAgain =
     "; the old key works still. Once they are well or stopped, rotate again";
 
 /// Writes the flock, sends it, and waits until all that run go by it.
-Status step(const Deployment& deployment, const Spread& spread, const Flock& flock,
+Status step(const Deployment& deployment, const FlockFiles& files, const Flock& flock,
             const std::string& host, const std::vector<std::string>& secrets,
             std::chrono::seconds patience, const std::string& then = kAgain) {
   if (Status s = write_flock(deployment.dir / "flock.json", flock); !s.ok()) return s;
-  if (Status s = spread.send(host, secrets); !s.ok()) return s;
+  if (Status s = files.send(host, secrets); !s.ok()) return s;
   const std::string mark = flock_mark(deployment.dir);
   const auto until = std::chrono::steady_clock::now() + patience;
   for (;;) {
-    const auto behind = spread.behind(mark);
+    const auto behind = files.behind(mark);
     if (!behind) return behind.error();
     if (behind.value().empty()) return done();
     if (stop_requested() || std::chrono::steady_clock::now() > until) {
@@ -167,9 +167,9 @@ std::vector<TakenFlock> taken_flocks(const Deployment& deployment) {
 
 Status publish_flock(const Deployment& deployment, const Flock& flock,
                      std::chrono::seconds patience) {
-  auto spread = Spread::of(deployment);
-  if (!spread) return spread.error();
-  return step(deployment, *spread.value(), flock, "", {}, patience, "");
+  auto files = FlockFiles::of(deployment);
+  if (!files) return files.error();
+  return step(deployment, *files.value(), flock, "", {}, patience, "");
 }
 
 Result<std::string> rotate_key(const Deployment& deployment, const std::string& name,
@@ -186,9 +186,9 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
   auto members = read_flock(deployment.dir / "flock.json");
   if (!members) return members.error();
   Flock flock = std::move(members).value();
-  auto opened = Spread::of(deployment);
+  auto opened = FlockFiles::of(deployment);
   if (!opened) return opened.error();
-  const Spread& spread = *opened.value();
+  const FlockFiles& files = *opened.value();
   std::vector<Exchange> all = exchanges_of(deployment, *node, flock);
   std::vector<std::string> secrets;
   for (Exchange& e : all) {
@@ -199,7 +199,7 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
     e.also->push_back(e.fresh.public_key);
     secrets.push_back(e.file);
   }
-  if (Status s = step(deployment, spread, flock, "", {}, patience); !s.ok()) return s.error();
+  if (Status s = step(deployment, files, flock, "", {}, patience); !s.ok()) return s.error();
 
   for (const Exchange& e : all) {
     *e.key = e.fresh.public_key;
@@ -208,13 +208,13 @@ Result<std::string> rotate_key(const Deployment& deployment, const std::string& 
     if (Status s = make_folder(file.parent_path(), 0700); !s.ok()) return s.error();
     if (Status s = replace_key_file(file, e.fresh); !s.ok()) return s.error();
   }
-  const Status second = step(deployment, spread, flock, node->host, secrets, patience);
+  const Status second = step(deployment, files, flock, node->host, secrets, patience);
   if (!second.ok()) return second.error();
   // They are on their host now, and nowhere else.
   if (!node->host.empty()) forget_secrets(deployment);
 
   for (const Exchange& e : all) e.also->clear();
-  if (Status s = step(deployment, spread, flock, "", {}, patience); !s.ok()) return s.error();
+  if (Status s = step(deployment, files, flock, "", {}, patience); !s.ok()) return s.error();
   return all.front().fresh.public_key;
 }
 

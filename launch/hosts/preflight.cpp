@@ -164,7 +164,7 @@ Status bring_up_to_date(const Remote& remote, const Host& host) {
 
 Status Preflight::look(const HostNeeds& needs) {
   const std::string machine = own_machine();
-  looks_.assign(flock_.hosts.size(), {});
+  findings_.assign(flock_.hosts.size(), {});
   std::vector<std::string> wrong(flock_.hosts.size());
   for_each_at_once(flock_.hosts.size(), [&](std::size_t i) {
     Host& host = flock_.hosts[i];
@@ -180,16 +180,17 @@ Status Preflight::look(const HostNeeds& needs) {
       return;
     }
     auto facts = facts_in(answer.value());
-    HostLook& look = looks_[i];
-    look.skew_s = parse_decimal(facts["clock"]).value_or(0) - (before + after) / 2;
-    look.directory = facts["dir"];
-    look.ground = facts["ground"];
-    look.existed = facts.contains("existed");
-    look.program_sum = facts["sum"].substr(0, facts["sum"].find(' '));
-    wrong[i] = judge(host, flock_.id, needs, facts, look.skew_s, (after - before) / 2, machine);
+    HostFindings& found = findings_[i];
+    found.skew_s = parse_decimal(facts["clock"]).value_or(0) - (before + after) / 2;
+    found.directory = facts["dir"];
+    found.ground = facts["ground"];
+    found.existed = facts.contains("existed");
+    found.program_sum = facts["sum"].substr(0, facts["sum"].find(' '));
+    wrong[i] = judge(host, flock_.id, needs, facts, found.skew_s, (after - before) / 2, machine);
   });
   if (Status s = together(wrong); !s.ok()) return s;
-  for (std::size_t i = 0; i < looks_.size(); ++i) flock_.hosts[i].directory = looks_[i].directory;
+  for (std::size_t i = 0; i < findings_.size(); ++i)
+    flock_.hosts[i].directory = findings_[i].directory;
   return done();
 }
 
@@ -203,9 +204,9 @@ Status Preflight::send_program() {
         host, safe_folder_functions() + ("make " + dir) +
                   " || { echo \"$bad\" >&2; exit 1; }; chmod 700 " + dir + " && echo " + flock_.id +
                   " >" + dir + "/flock-id" +
-                  (looks_[i].existed ? std::string() : " && : >" + dir + "/" + kOwnFolder));
+                  (findings_[i].existed ? std::string() : " && : >" + dir + "/" + kOwnFolder));
     Status s =
-        marked ? send_program_to(remote_, host, looks_[i].program_sum) : Status(marked.error());
+        marked ? send_program_to(remote_, host, findings_[i].program_sum) : Status(marked.error());
     if (!s.ok()) wrong[i] = s.error().message;
   });
   return together(wrong);
@@ -243,7 +244,7 @@ Result<AddressBook> Preflight::addresses(const std::map<std::string, std::size_t
       } else if (probed[i].ports.size() < count) {
         wrong[i] = host.name + ": the program there finds too few free ports";
       } else {
-        looks_[i].other_program = fit.value();
+        findings_[i].other_program = fit.value();
       }
     } else if (ran.err.find("shared libraries") != std::string::npos) {
       wrong[i] = complaint(host, flock_.way, ran) + "; run launch/setup there";
@@ -273,11 +274,11 @@ void Preflight::undo() const {
   if (!touched_) return;
   for_each_at_once(flock_.hosts.size(), [&](std::size_t i) {
     const Host& host = flock_.hosts[i];
-    const HostLook& look = looks_[i];
-    const std::string dir = shell_word(host.directory), ground = shell_word(look.ground);
+    const HostFindings& found = findings_[i];
+    const std::string dir = shell_word(host.directory), ground = shell_word(found.ground);
     ProgramOptions options;
     options.stop_ends_it = false;
-    const std::string rest = look.existed
+    const std::string rest = found.existed
                                  ? "mkdir " + dir
                                  : "d=$(dirname " + dir + "); while [ \"$d\" != " + ground +
                                        " ] && rmdir \"$d\"; do d=$(dirname \"$d\"); done";

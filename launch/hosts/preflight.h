@@ -19,7 +19,7 @@ struct HostNeeds {
 };
 
 /// What a first look at a host found.
-struct HostLook {
+struct HostFindings {
   std::string directory;      ///< absolute
   std::string ground;         ///< the nearest folder above it that was there
   bool existed = false;       ///< the directory
@@ -47,12 +47,12 @@ class Preflight {
   /// Removes what was put on hosts whose directories were free.
   void undo() const;
 
-  [[nodiscard]] const std::vector<HostLook>& looks() const { return looks_; }
+  [[nodiscard]] const std::vector<HostFindings>& findings() const { return findings_; }
 
  private:
   HostFlock& flock_;
   Remote& remote_;
-  std::vector<HostLook> looks_;
+  std::vector<HostFindings> findings_;
   bool touched_ = false;
 };
 

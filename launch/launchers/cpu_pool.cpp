@@ -36,7 +36,7 @@ std::vector<int> CpuPool::take(std::size_t count) {
   return taken;
 }
 
-void CpuPool::claim(const std::vector<int>& cpus) {
+void CpuPool::mark_used(const std::vector<int>& cpus) {
   for (Cpu& cpu : cpus_) {
     if (std::find(cpus.begin(), cpus.end(), cpu.number) != cpus.end()) ++cpu.users;
   }

@@ -20,7 +20,7 @@ class CpuPool {
   /// `count` CPUs, ascending, at most all. Give them back with release().
   [[nodiscard]] std::vector<int> take(std::size_t count);
   /// These are in use already.
-  void claim(const std::vector<int>& cpus);
+  void mark_used(const std::vector<int>& cpus);
   void release(const std::vector<int>& cpus);
 
  private:

@@ -81,8 +81,8 @@ std::optional<GuardedPart> GuardedPart::find(const std::filesystem::path& folder
   if (::lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) return std::nullopt;
   GuardedPart part(folder);
   // A guardian that has not begun yet finds that the place is taken, and ends.
-  if (claim(folder, GuardianId{})) return std::nullopt;
-  part.id_ = claimed_by(folder);
+  if (take_folder(folder, GuardianId{})) return std::nullopt;
+  part.id_ = taken_by(folder);
   if (part.id_ && part.id_->pid == 0) return std::nullopt;
   part.plan_ = read_plan(folder).value_or(PartPlan{});
   part.control_ = open_control(folder);
@@ -109,7 +109,7 @@ GuardedPart::State GuardedPart::look() {
     nothing_started_ =
         found == child_ && WIFEXITED(status) && WEXITSTATUS(status) == kNothingStarted;
   } else if (!gone_) {
-    if (!id_) id_ = claimed_by(folder_);
+    if (!id_) id_ = taken_by(folder_);
     gone_ = id_ && !is_there(*id_);
   }
   if (!gone_) return State::guarded;

@@ -147,7 +147,7 @@ void ProcessLauncher::adopt(std::span<const LaunchSpec> earlier) {
     const std::filesystem::path folder = folder_of(key);
     known.insert(folder);
     if (auto guarded = GuardedPart::find(folder)) {
-      for (const PlannedWorker& worker : guarded->plan().workers) cpus_.claim(worker.cpus);
+      for (const PlannedWorker& worker : guarded->plan().workers) cpus_.mark_used(worker.cpus);
       // Between two lives of a service its cgroup has no controllers (starling@.service).
       if (!guarded->plan().cgroup.empty()) limit(spec, guarded->plan().cgroup, false);
       parts_.emplace(key, part_of(spec, std::move(*guarded)));

@@ -28,7 +28,8 @@ namespace starling {
 
 using namespace std::chrono_literals;
 
-class SteadyClock final : public Clock {
+/// The steady clock, and `ahead` of it.
+class RigClock final : public Clock {
  public:
   [[nodiscard]] Instant now() const noexcept override {
     return Instant(std::chrono::steady_clock::now().time_since_epoch()) + ahead;
@@ -38,7 +39,7 @@ class SteadyClock final : public Clock {
 
 struct ProcessRig {
   Topology topology;
-  SteadyClock clock;
+  RigClock clock;
   TestFolder folder{"launch"};
   std::filesystem::path logs = folder.path / "jobs";
   ProcessOptions options;
@@ -86,7 +87,7 @@ struct ProcessRig {
   /// The guardian of a part; 0: none has begun.
   [[nodiscard]] pid_t guardian_of(const LaunchSpec& spec) const {
     const auto id =
-        claimed_by(options.parts / (name_of(spec) + ".s" + std::to_string(spec.server.value)));
+        taken_by(options.parts / (name_of(spec) + ".s" + std::to_string(spec.server.value)));
     return id ? id->pid : 0;
   }
   static std::string name_of(const LaunchSpec& spec) {

@@ -21,10 +21,10 @@ int nearness(const Topology& topology, std::uint32_t a, std::uint32_t b) {
 
 /// Which node serves each server of the data centre to come, by index into the flock's nodes, and
 /// which partition has it.
-class Seating {
+class ExecutorLayout {
  public:
-  Seating(const Deployment& flock, const Topology& before, const Topology& after,
-          const TopologyChange& change, std::vector<std::string> hosts)
+  ExecutorLayout(const Deployment& flock, const Topology& before, const Topology& after,
+                 const TopologyChange& change, std::vector<std::string> hosts)
       : flock_(flock),
         after_(after),
         hosts_(std::move(hosts)),
@@ -45,7 +45,7 @@ class Seating {
     }
   }
 
-  Status seat() {
+  Status fill() {
     for (std::uint32_t s = 0; s < executor_.size(); ++s) {
       const std::uint32_t node = executor_[s];
       if (node == kNone || flock_.nodes[node].host == hosts_[s]) continue;
@@ -57,7 +57,7 @@ class Seating {
       std::uint32_t last = first;
       while (last < executor_.size() && executor_[last] == kNone) ++last;
       if (last > first) {
-        if (Status s = seat_run(first, last); !s.ok()) return s;
+        if (Status s = fill_run(first, last); !s.ok()) return s;
       }
       first = last + 1;
     }
@@ -70,7 +70,7 @@ class Seating {
 
  private:
   /// New servers that stand together.
-  Status seat_run(std::uint32_t first, std::uint32_t last) {
+  Status fill_run(std::uint32_t first, std::uint32_t last) {
     const bool left = first > 0, right = last < executor_.size();
     const std::uint32_t before = left ? executor_[first - 1] : kNone;
     if (left && right && before != kNone && before == executor_[last]) {
@@ -165,25 +165,25 @@ Result<NewServers> plan_servers(const Deployment& flock, const Topology& before,
   if (made.change.kept.empty())
     return {Errc::invalid,
             "none of its servers is one of the flock's, which are told apart by their names"};
-  Seating seating(
+  ExecutorLayout layout(
       flock, before, after, made.change,
       server_hosts.empty() ? std::vector<std::string>(after.server_count()) : server_hosts);
-  if (const Status seated = seating.seat(); !seated.ok()) return seated.error();
+  if (const Status filled = layout.fill(); !filled.ok()) return filled.error();
 
   // Executors that stay keep their number and whatever of their servers there still is.
   std::vector<DeployedNode> executors;
   std::set<std::uint32_t> staying;
   std::uint32_t next = used;
   for (std::uint32_t first = 0; first < after.server_count();) {
-    const std::uint32_t node = seating.executor(first), partition = seating.partition(first);
+    const std::uint32_t node = layout.executor(first), partition = layout.partition(first);
     std::uint32_t last = first;
-    while (last < after.server_count() && seating.executor(last) == node &&
-           seating.partition(last) == partition &&
+    while (last < after.server_count() && layout.executor(last) == node &&
+           layout.partition(last) == partition &&
            (node != kNone ||
-            (last - first < servers_per_executor && seating.host(last) == seating.host(first))))
+            (last - first < servers_per_executor && layout.host(last) == layout.host(first))))
       ++last;
     if (node == kNone) {
-      executors.push_back(new_executor(next++, partition, {first, last}, seating.host(first)));
+      executors.push_back(new_executor(next++, partition, {first, last}, layout.host(first)));
       made.new_executors.push_back(executors.back().name);
     } else {
       executors.push_back(flock.nodes[node]);

@@ -24,7 +24,7 @@ namespace starling {
 namespace {
 
 /// So often a call that waits looks whether Python has been told to stop.
-constexpr Duration kLook = std::chrono::milliseconds(100);
+constexpr Duration kPoll = std::chrono::milliseconds(100);
 /// So long a wait keeps others from their turn.
 constexpr Duration kSlice = std::chrono::milliseconds(500);
 
@@ -64,11 +64,11 @@ class Flock {
       const py::gil_scoped_release others_may;
       return answer.wait_for(patience) == std::future_status::ready;
     };
-    while (!there(kLook)) {
+    while (!there(kPoll)) {
       if (PyErr_CheckSignals() == 0) continue;
       py::error_already_set raised;
       request_stop();
-      while (!there(kLook)) {
+      while (!there(kPoll)) {
       }
       take_stop();
       throw raised;

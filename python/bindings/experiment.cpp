@@ -53,11 +53,11 @@ class Stopper {
   /// What `work` gives; or throws what has ended it.
   template <class Work>
   auto watch(Work work) -> decltype(work()) {
-    constexpr auto kLook = std::chrono::milliseconds(100);
+    constexpr auto kPoll = std::chrono::milliseconds(100);
     auto done = std::async(std::launch::async, work);
     {
       const py::gil_scoped_release others_may;
-      while (done.wait_for(kLook) != std::future_status::ready) {
+      while (done.wait_for(kPoll) != std::future_status::ready) {
         const py::gil_scoped_acquire interpreter;
         if (!stop_ && PyErr_CheckSignals() != 0)
           stop_with(std::make_exception_ptr(py::error_already_set()));

@@ -20,7 +20,7 @@
 
 namespace {
 
-constexpr std::int64_t kSecond = 1'000'000'000, kLookEvery = kSecond / 10;
+constexpr std::int64_t kSecond = 1'000'000'000, kPollEvery = kSecond / 10;
 
 std::atomic<std::int64_t> looked_ns{-kSecond}, changed_ns{-1};
 std::atomic<double> jump_s{0}, rate{1};
@@ -52,7 +52,7 @@ std::int64_t wrong_ns(std::int64_t now) {
   static const char* const file = std::getenv("STARLING_CLOCK_FAULTS");
   if (file == nullptr) return now;
   const std::int64_t steady = true_ns(CLOCK_MONOTONIC_COARSE);
-  if (steady - looked_ns >= kLookEvery) {
+  if (steady - looked_ns >= kPollEvery) {
     looked_ns = steady;
     struct stat s = {};
     if (::stat(file, &s) == 0 && changed_ns.exchange(ns_of(s.st_mtim)) != ns_of(s.st_mtim))

@@ -74,7 +74,7 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     if (Status s = preflight.look(needs); !s.ok()) return s;
     for (std::size_t i = 0; i < flock.hosts.size(); ++i) {
       char skew[32];
-      std::snprintf(skew, sizeof skew, "%+.3f s", preflight.looks()[i].skew_s);
+      std::snprintf(skew, sizeof skew, "%+.3f s", preflight.findings()[i].skew_s);
       announce(flock.hosts[i].name + ": " + flock.hosts[i].directory + ", its clock is " + skew +
                " from ours");
     }
@@ -84,8 +84,8 @@ Result<HostFlock> make(const UpOptions& o, const std::filesystem::path& dir, con
     if (!made) return made.error();
     deployed = made.value();
     if (Status s = keep_health(o, dir); !s.ok()) return s;
-    for (const HostLook& look : preflight.looks()) {
-      if (!look.other_program.empty()) announce(look.other_program);
+    for (const HostFindings& found : preflight.findings()) {
+      if (!found.other_program.empty()) announce(found.other_program);
     }
     if (Status s = write_host_flock(flock); !s.ok()) return s;
     if (Status s = unless_stopped([&] { return preflight.reach(made.value()); }); !s.ok()) return s;

@@ -25,15 +25,15 @@ namespace starling {
 /// record is put in its place whole, and both have the same.
 ///
 /// Calls may come from several threads. Locks that are held when it goes are released.
-class RunClaims {
+class RunLocks {
  public:
   static constexpr std::chrono::seconds kTouched{10}, kStale{60};
 
   /// The folder is there. `stale` is for tests.
-  explicit RunClaims(std::filesystem::path folder, std::chrono::milliseconds stale = kStale);
-  ~RunClaims();
-  RunClaims(const RunClaims&) = delete;
-  RunClaims& operator=(const RunClaims&) = delete;
+  explicit RunLocks(std::filesystem::path folder, std::chrono::milliseconds stale = kStale);
+  ~RunLocks();
+  RunLocks(const RunLocks&) = delete;
+  RunLocks& operator=(const RunLocks&) = delete;
 
   /// True: the run is this process's until release(). False: another has it. `io`: the folder
   /// cannot be written.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/experiment/run_claims.h"
+#include "launch/experiment/run_locks.h"
 
 #include <doctest/doctest.h>
 #include <signal.h>
@@ -36,10 +36,10 @@ std::size_t locks_in(const std::filesystem::path& dir) {
 }  // namespace
 
 TEST_CASE("a run is one process's at a time") {
-  const TestFolder folder("claims");
-  RunClaims ours(folder.path);
+  const TestFolder folder("locks");
+  RunLocks ours(folder.path);
   {
-    RunClaims theirs(folder.path);
+    RunLocks theirs(folder.path);
     CHECK(theirs.take(kRun).value());
     CHECK_FALSE(theirs.take(kRun).value());
     CHECK_FALSE(ours.take(kRun).value());
@@ -60,14 +60,14 @@ TEST_CASE("a process of this host that is gone holds nothing") {
   const TestFolder folder("dead");
   const pid_t child = fork();
   if (child == 0) {
-    RunClaims theirs(folder.path);
+    RunLocks theirs(folder.path);
     static_cast<void>(theirs.take(kRun));
     _exit(0);  // without any farewell
   }
   int status = 0;
   waitpid(child, &status, 0);
   CHECK(locks_in(folder.path) == 1);
-  RunClaims ours(folder.path);
+  RunLocks ours(folder.path);
   CHECK(ours.take(kRun).value());
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("another host's lock counts for as long as it is touched") {
   const TestFolder folder("stale");
   const auto lock = folder.path / (kRun + ".lock");
   std::ofstream(lock) << "elsewhere some-boot/pid:[1] 12 345\n";
-  RunClaims ours(folder.path, std::chrono::milliseconds(400));
+  RunLocks ours(folder.path, std::chrono::milliseconds(400));
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
   int touched = 0;
   while (std::chrono::steady_clock::now() < until) {
@@ -92,7 +92,7 @@ TEST_CASE("another host's lock counts for as long as it is touched") {
 TEST_CASE("a lock without a word, as a host leaves it that lost its power, goes in time") {
   const TestFolder folder("empty");
   std::ofstream(folder.path / (kRun + ".lock")).close();
-  RunClaims ours(folder.path, std::chrono::milliseconds(100));
+  RunLocks ours(folder.path, std::chrono::milliseconds(100));
   CHECK_FALSE(ours.take(kRun).value());
   std::this_thread::sleep_for(std::chrono::milliseconds(150));
   CHECK(ours.take(kRun).value());
@@ -104,7 +104,7 @@ TEST_CASE("what another has taken over since is not removed with one's own") {
   const TestFolder folder("slept");
   const auto lock = folder.path / (kRun + ".lock");
   {
-    RunClaims ours(folder.path);
+    RunLocks ours(folder.path);
     REQUIRE(ours.take(kRun).value());
     std::filesystem::remove(lock);
     std::ofstream(lock) << "elsewhere some-boot/pid:[1] 12 345\n";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/experiment/run_claims.h"
+#include "launch/experiment/run_locks.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -73,14 +73,14 @@ Holder read_holder(const std::string& text) {
 
 }  // namespace
 
-RunClaims::RunClaims(fs::path folder, std::chrono::milliseconds stale)
+RunLocks::RunLocks(fs::path folder, std::chrono::milliseconds stale)
     : folder_(std::move(folder)), stale_(stale) {
   const std::string pid = std::to_string(::getpid());
   me_ = host_name() + " " + this_place() + " " + pid + " " + look_at(pid).start + "\n";
   toucher_ = std::thread([this] { touch_all(); });
 }
 
-RunClaims::~RunClaims() {
+RunLocks::~RunLocks() {
   {
     const std::scoped_lock lock(mutex_);
     ends_ = true;
@@ -91,14 +91,14 @@ RunClaims::~RunClaims() {
 }
 
 /// It may be another's since, if this process slept.
-void RunClaims::remove_ours(const std::string& id) {
+void RunLocks::remove_ours(const std::string& id) {
   std::error_code ignored;
   if (read_all(file_of(id)) == me_) fs::remove(file_of(id), ignored);
 }
 
-fs::path RunClaims::file_of(const std::string& id) const { return folder_ / (id + ".lock"); }
+fs::path RunLocks::file_of(const std::string& id) const { return folder_ / (id + ".lock"); }
 
-void RunClaims::touch_all() {
+void RunLocks::touch_all() {
   std::unique_lock lock(mutex_);
   const auto every = std::min<std::chrono::milliseconds>(kTouched, stale_ / 4);
   while (!over_.wait_for(lock, every, [this] { return ends_; })) {
@@ -108,7 +108,7 @@ void RunClaims::touch_all() {
   }
 }
 
-Result<bool> RunClaims::take(const std::string& id) {
+Result<bool> RunLocks::take(const std::string& id) {
   const std::scoped_lock lock(mutex_);
   if (held_.contains(id)) return false;  // another thread's
   const fs::path file = file_of(id);
@@ -123,7 +123,7 @@ Result<bool> RunClaims::take(const std::string& id) {
 }
 
 /// True: a lock that was a dead process's is gone.
-bool RunClaims::remove_dead(const std::string& id) {
+bool RunLocks::remove_dead(const std::string& id) {
   const fs::path file = file_of(id);
   const std::string text = read_all(file);
   if (!dead(id, text)) return false;
@@ -139,7 +139,7 @@ bool RunClaims::remove_dead(const std::string& id) {
 }
 
 /// An empty one, as a host leaves it that lost its power, is like another host's.
-bool RunClaims::dead(const std::string& id, const std::string& text) {
+bool RunLocks::dead(const std::string& id, const std::string& text) {
   const Holder holder = read_holder(text), mine = read_holder(me_);
   if (holder.place == mine.place) {
     const Process process = look_at(holder.pid);
@@ -156,12 +156,12 @@ bool RunClaims::dead(const std::string& id, const std::string& text) {
   return now - at->second.since >= stale_;
 }
 
-void RunClaims::release(const std::string& id) {
+void RunLocks::release(const std::string& id) {
   const std::scoped_lock lock(mutex_);
   if (held_.erase(id) > 0) remove_ours(id);
 }
 
-std::string RunClaims::holder(const std::string& id) const {
+std::string RunLocks::holder(const std::string& id) const {
   const Holder holder = read_holder(read_all(file_of(id)));
   return holder.host.empty() ? std::string() : holder.host + " (process " + holder.pid + ")";
 }
