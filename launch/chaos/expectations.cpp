@@ -42,7 +42,7 @@ std::vector<std::string> unmet(const Expectations& e, const LiveReport& report) 
   std::size_t faults = 0, kills = 0;
   for (const FaultRecord& f : report.faults) {
     faults += !f.skipped;
-    kills += !f.skipped && f.kind == FaultKind::kill;
+    kills += !f.skipped && f.kind == LiveFaultKind::kill;
   }
   const auto enough = [&](std::size_t n, std::size_t least, const std::string& what) {
     must(n >= least,

@@ -8,7 +8,7 @@ using namespace starling::chaos_live;
 
 namespace {
 
-FaultRecord fault(FaultKind kind, bool skipped = false) {
+FaultRecord fault(LiveFaultKind kind, bool skipped = false) {
   FaultRecord record;
   record.kind = kind;
   record.skipped = skipped;
@@ -20,7 +20,8 @@ FaultRecord fault(FaultKind kind, bool skipped = false) {
 TEST_CASE("what was expected and did not happen is said, and nothing else") {
   LiveReport report;
   CHECK(unmet({}, report).empty());
-  report.faults = {fault(FaultKind::kill), fault(FaultKind::kill, true), fault(FaultKind::stop)};
+  report.faults = {fault(LiveFaultKind::kill), fault(LiveFaultKind::kill, true),
+                   fault(LiveFaultKind::stop)};
   report.takeovers = 1;
   report.rss_mib = 100;
   report.throughput_before = 10;

@@ -71,7 +71,7 @@ std::vector<std::string> left_behind(const std::filesystem::path& dir) {
 
 class Run {
  public:
-  Run(const Scenario& scenario, const LiveOptions& options)
+  Run(const ChaosScenario& scenario, const ChaosLiveOptions& options)
       : scenario_(scenario), options_(options), meter_(scenario.flock.agents) {}
 
   Result<LiveReport> operator()() {
@@ -98,7 +98,7 @@ class Run {
     commands_ = &commands;
     Injector injector(scenario_, *flock_, began_,
                       {[this] { return home_of_a_job(); }, [this] { return busy_executor(); },
-                       [this](std::uint32_t agent, FaultKind kind) {
+                       [this](std::uint32_t agent, LiveFaultKind kind) {
                          meter_.hit(agent, kind, now_seconds(), load_->probe(agent));
                        },
                        [this](std::uint32_t executor, bool drained, bool evict) {
@@ -172,9 +172,9 @@ class Run {
       const std::size_t before = injector_->history().size();
       injector_->step(now);
       for (std::size_t i = before; i < injector_->history().size(); ++i) {
-        const FaultKind kind = injector_->history()[i].kind;
-        if (kind != FaultKind::kill && kind != FaultKind::stop && kind != FaultKind::restart &&
-            kind != FaultKind::storm)
+        const LiveFaultKind kind = injector_->history()[i].kind;
+        if (kind != LiveFaultKind::kill && kind != LiveFaultKind::stop &&
+            kind != LiveFaultKind::restart && kind != LiveFaultKind::storm)
           meter_.disturb();
       }
       load_->step(now, injector_->load_factor());
@@ -363,8 +363,8 @@ class Run {
     flock_.reset();
   }
 
-  const Scenario& scenario_;
-  const LiveOptions& options_;
+  const ChaosScenario& scenario_;
+  const ChaosLiveOptions& options_;
   RecoveryMeter meter_;
   std::optional<Reaper> reaper_;  // outlives the flock
   std::unique_ptr<LiveFlock> flock_;
@@ -383,7 +383,7 @@ class Run {
 
 }  // namespace
 
-Result<LiveReport> run_chaos_live(const Scenario& scenario, const LiveOptions& options) {
+Result<LiveReport> run_chaos_live(const ChaosScenario& scenario, const ChaosLiveOptions& options) {
   return Run(scenario, options)();
 }
 

@@ -18,7 +18,7 @@ namespace starling::chaos_live {
 
 /// What became of a run. Times are seconds from its start.
 struct LiveReport {
-  Scenario scenario;
+  ChaosScenario scenario;
   std::filesystem::path dir;
   std::vector<FaultRecord> faults;
   std::map<std::string, std::string> impossible;  ///< kinds left out, and why
@@ -39,7 +39,7 @@ struct LiveReport {
   [[nodiscard]] bool good() const { return violations.empty(); }
 };
 
-struct LiveOptions {
+struct ChaosLiveOptions {
   std::filesystem::path dir;  ///< new or empty
   bool quiet = false;
 };
@@ -47,7 +47,7 @@ struct LiveOptions {
 /// Starts the flock of a scenario on this machine, loads it, breaks it, heals it, waits until every
 /// job has ended, and looks whether the promises held. Leaves no process behind. An error means
 /// that there was no run: the flock did not come up, or Ctrl-C was pressed.
-[[nodiscard]] Result<LiveReport> run_chaos_live(const Scenario& scenario,
-                                                const LiveOptions& options);
+[[nodiscard]] Result<LiveReport> run_chaos_live(const ChaosScenario& scenario,
+                                                const ChaosLiveOptions& options);
 
 }  // namespace starling::chaos_live

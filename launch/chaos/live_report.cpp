@@ -31,9 +31,9 @@ std::map<std::string, Kind> by_kind(const LiveReport& r) {
 std::map<std::string, std::vector<double>> times(const LiveReport& r) {
   std::map<std::string, std::vector<double>> all;
   for (const auto& c : r.recoveries) {
-    const std::string who = c.takeover()                ? "taken over by another agent"
-                            : c.kind == FaultKind::stop ? "frozen, then itself again"
-                                                        : "its own agent again";
+    const std::string who = c.takeover()                    ? "taken over by another agent"
+                            : c.kind == LiveFaultKind::stop ? "frozen, then itself again"
+                                                            : "its own agent again";
     const std::string how = c.disturbed ? ", disturbed" : "";
     all[who + how + ": answers"].push_back(c.answered);
     all[who + how + ": accepts a job"].push_back(c.accepted);

@@ -19,7 +19,7 @@ TEST_CASE("a browser draws the page of a live run") {
   std::string dom = browser.dom(report_page(report));
   CHECK(count_of(dom, "class=\"tools\"") == 2);
   CHECK(dom.find("<p>None.</p>") != std::string::npos);
-  report.faults = {{2, 4, FaultKind::kill, "agent 1", false}};
+  report.faults = {{2, 4, LiveFaultKind::kill, "agent 1", false}};
   RecoveryMeter::Case recovery;
   recovery.agent = 1, recovery.since = 2;
   recovery.answered = 0.5, recovery.accepted = 1, recovery.reconciled = 2;

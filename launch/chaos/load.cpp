@@ -23,7 +23,8 @@ ClientConfig config_of(const Session& session) {
 
 double now_seconds() { return seconds(Session::now().time_since_epoch()); }
 
-Load::Load(const Scenario& scenario, std::filesystem::path work, Session& session, Audit& audit)
+Load::Load(const ChaosScenario& scenario, std::filesystem::path work, Session& session,
+           Audit& audit)
     : scenario_(scenario),
       work_(std::move(work)),
       session_(session),

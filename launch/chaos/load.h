@@ -25,7 +25,7 @@ class Load {
     bool excused = false;  ///< a fault lasted, or an agent was away
   };
 
-  Load(const Scenario& scenario, std::filesystem::path work, Session& session, Audit& audit);
+  Load(const ChaosScenario& scenario, std::filesystem::path work, Session& session, Audit& audit);
 
   /// Submits what is due, at `factor` times the rate.
   void step(double now, double factor);
@@ -57,7 +57,7 @@ class Load {
   void run_errands(double now);
   void answered(JobId job, double now, bool excused);
 
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   std::filesystem::path work_;
   Session& session_;
   Audit& audit_;

@@ -11,7 +11,7 @@ constexpr double kOnTheWay = 0.1;
 
 }  // namespace
 
-void RecoveryMeter::hit(std::uint32_t agent, FaultKind kind, double now, JobId probe) {
+void RecoveryMeter::hit(std::uint32_t agent, LiveFaultKind kind, double now, JobId probe) {
   disturb();
   // Hit again before it was back: the first case has no end of its own.
   open_.erase(
@@ -37,7 +37,7 @@ void RecoveryMeter::told(const AgentStatus& status, std::uint32_t host, double n
   for (std::size_t i = 0; i < open_.size(); ++i) {
     Case& c = open_[i];
     if (c.agent != status.agent.value || now < c.since + kOnTheWay) continue;
-    if (c.kind == FaultKind::stop && status.fence.epoch.value == c.epoch) {
+    if (c.kind == LiveFaultKind::stop && status.fence.epoch.value == c.epoch) {
       // It was woken before another agent took over.
       open_.erase(open_.begin() + static_cast<std::ptrdiff_t>(i));
       return;

@@ -17,7 +17,7 @@ class RecoveryMeter {
  public:
   struct Case {
     std::uint32_t agent = 0;
-    FaultKind kind = FaultKind::kill;
+    LiveFaultKind kind = LiveFaultKind::kill;
     double since = 0;
     double answered = -1, accepted = -1, reconciled = -1;  ///< seconds after `since`; below 0: not
     std::uint32_t host = 0;                                ///< whose process answered first
@@ -32,7 +32,7 @@ class RecoveryMeter {
   explicit RecoveryMeter(std::uint32_t agents) : epochs_(agents, 0) {}
 
   /// `probe`: the job that is offered to the agent from now on, again and again.
-  void hit(std::uint32_t agent, FaultKind kind, double now, JobId probe);
+  void hit(std::uint32_t agent, LiveFaultKind kind, double now, JobId probe);
   /// Anything else that may keep a partition from coming back.
   void disturb();
   void told(const AgentStatus& status, std::uint32_t host, double now);

@@ -22,7 +22,7 @@ const JobId kProbe{1, 2};
 TEST_CASE("a takeover is measured to its answer, its first job, and its last GPU") {
   RecoveryMeter meter(2);
   meter.told(status(1, 5), 1, 10);
-  meter.hit(1, FaultKind::kill, 20, kProbe);
+  meter.hit(1, LiveFaultKind::kill, 20, kProbe);
   meter.told(status(1, 5), 1, 20.05);  // was on its way
   CHECK(meter.open().front().answered < 0);
   meter.told(status(1, 6, 4), 0, 25.5);
@@ -41,7 +41,7 @@ TEST_CASE("a takeover is measured to its answer, its first job, and its last GPU
 TEST_CASE("an agent that is woken before its lease lapsed was not away") {
   RecoveryMeter meter(2);
   meter.told(status(0, 5), 0, 10);
-  meter.hit(0, FaultKind::stop, 20, kProbe);
+  meter.hit(0, LiveFaultKind::stop, 20, kProbe);
   meter.told(status(0, 5), 0, 22);
   CHECK(meter.open().empty());
   CHECK(meter.cases().empty());
@@ -49,7 +49,7 @@ TEST_CASE("an agent that is woken before its lease lapsed was not away") {
 
 TEST_CASE("what happens meanwhile is told apart") {
   RecoveryMeter meter(2);
-  meter.hit(0, FaultKind::kill, 20, kProbe);
+  meter.hit(0, LiveFaultKind::kill, 20, kProbe);
   meter.disturb();
   meter.told(status(0, 1), 0, 21);
   meter.accepted(kProbe, 21);

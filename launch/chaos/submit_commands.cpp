@@ -17,7 +17,8 @@ constexpr double kKilledWithin = 0.3;
 
 }  // namespace
 
-SubmitCommands::SubmitCommands(const Scenario& scenario, std::filesystem::path dir, Audit& audit)
+SubmitCommands::SubmitCommands(const ChaosScenario& scenario, std::filesystem::path dir,
+                               Audit& audit)
     : scenario_(scenario),
       dir_(std::move(dir)),
       audit_(audit),

@@ -18,7 +18,7 @@ namespace starling::chaos_live {
 /// any other; one whose command died may or may not be.
 class SubmitCommands {
  public:
-  SubmitCommands(const Scenario& scenario, std::filesystem::path dir, Audit& audit);
+  SubmitCommands(const ChaosScenario& scenario, std::filesystem::path dir, Audit& audit);
 
   /// Starts what is due, kills those it befalls, takes in what has ended.
   void step(double now, bool submit_more);
@@ -31,7 +31,7 @@ class SubmitCommands {
   };
   void start(double now);
 
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   std::filesystem::path dir_;
   Audit& audit_;
   Rng rng_;

@@ -35,7 +35,7 @@ struct Options {
   bool json = false, quiet = false, unchecked = false;
 };
 
-struct PolicyOptions {
+struct PolicyTraining {
   std::string config, data, out, folder = "training";
   std::uint32_t threads = 2;
   bool resume = false, json = false, quiet = false;
@@ -56,7 +56,7 @@ int become_trainer(std::vector<std::string> words) {
   return work_failed("train: " + program.string() + ": " + std::strerror(errno));
 }
 
-int train_policy(const PolicyOptions& o) {
+int train_policy(const PolicyTraining& o) {
   if (o.config.empty())
     return bad_input(
         "train policy: --config FILE is missing: the stages of training, such as "
@@ -121,7 +121,7 @@ void add_train(const Command& root) {
   command.action([o] { return train_interference(*o); });
 
   const Command policy = all.sub("policy", "where jobs go, and when they wait");
-  const auto p = std::make_shared<PolicyOptions>();
+  const auto p = std::make_shared<PolicyTraining>();
   policy.option("--config", p->config, "FILE", "suite and stages, see docs/learning.md");
   policy.option("--data", p->data, "DIR",
                 "what ${DATA} stands for in the suite; default $STARLING_DATA");

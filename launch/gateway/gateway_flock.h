@@ -12,10 +12,10 @@
 #include "launch/gateway/event_hub.h"
 #include "launch/gateway/figures/request_counts.h"
 #include "launch/gateway/flock_picture.h"
-#include "launch/gateway/flock_reader.h"
 #include "launch/gateway/flock_workers.h"
-#include "launch/gateway/flock_writer.h"
+#include "launch/gateway/job_submitter.h"
 #include "launch/gateway/log_streams.h"
+#include "launch/gateway/picture_reader.h"
 
 namespace starling {
 
@@ -53,7 +53,7 @@ class GatewayFlock {
 
   [[nodiscard]] EventHub& events() noexcept { return events_; }
   [[nodiscard]] RequestCounts& counts() noexcept { return counts_; }
-  [[nodiscard]] FlockWriter& writer() noexcept { return writer_; }
+  [[nodiscard]] JobSubmitter& submitter() noexcept { return submitter_; }
   [[nodiscard]] FlockWorkers& workers() noexcept { return workers_; }
   /// For what takes time and asks no agent.
   [[nodiscard]] FlockWorkers& sorters() noexcept { return sorters_; }
@@ -74,10 +74,10 @@ class GatewayFlock {
   EventHub events_;
   RequestCounts counts_;
   // Last: their threads end before what they hand things to.
-  FlockWriter writer_;
+  JobSubmitter submitter_;
   FlockWorkers workers_, sorters_;
   LogStreams logs_;
-  FlockReader reader_;
+  PictureReader reader_;
 };
 
 }  // namespace starling

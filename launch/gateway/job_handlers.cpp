@@ -139,7 +139,7 @@ void submit_job(GatewayFlock& flock, const GatewayCall& call, const HttpReply& r
       reply(json_answer(job_json(*flock.picture(), state, true)));
     });
   };
-  if (!flock.writer().submit({job, has_id, done})) reply(too_busy());
+  if (!flock.submitter().submit({job, has_id, done})) reply(too_busy());
 }
 
 void show_job(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply) {

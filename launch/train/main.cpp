@@ -74,13 +74,13 @@ int interference(starling::InterferenceTrainOptions options, const std::string& 
   return 0;
 }
 
-struct PolicyOptions {
+struct PolicyTraining {
   std::string config, out, folder = "training";  // no out: the policy's name, .weights
   std::uint32_t threads = 2;
   bool resume = false, json = false, quiet = false;
 };
 
-int policy(const PolicyOptions& o, const std::string& data, const std::string& date) {
+int policy(const PolicyTraining& o, const std::string& data, const std::string& date) {
   const auto at = starling::rendezvous_from_environment();
   if (!at) return fail(at.error(), kBadUsage);
   auto read = starling::load_policy_config(o.config);
@@ -188,7 +188,7 @@ int main(int argc, char** argv) {
   command->add_flag("--no-check", quick, "no cross-validation: intervals are then a guess");
   command->add_flag("--json", json, "print only JSON to stdout");
   command->add_flag("-q,--quiet", quiet, "no progress on stderr");
-  PolicyOptions learned;
+  PolicyTraining learned;
   CLI::App* placement = app.add_subcommand("policy", "where jobs go, and when they wait");
   placement->add_option("--config", learned.config, "stages and suite: a YAML file")->required();
   placement->add_option("--data", data, "the published data folder; default $STARLING_DATA");

@@ -75,7 +75,7 @@ void one_step(TestFlock& flock, Script& script, std::uint64_t& jobs, std::uint32
 
 }  // namespace
 
-void agent(Bytes bytes) {
+void agent(FuzzBytes bytes) {
   Script script(bytes);
   FlockOptions options;
   options.agents = 1 + script.below(3);

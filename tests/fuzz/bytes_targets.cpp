@@ -16,7 +16,7 @@
 
 namespace starling::fuzz {
 
-void record(Bytes bytes) {
+void record(FuzzBytes bytes) {
   const Result<Record> got = decode_record(std::as_bytes(bytes));
   if (!got) return;
   std::vector<std::byte> again, third;
@@ -27,7 +27,7 @@ void record(Bytes bytes) {
   STARLING_CHECK(again == third);
 }
 
-void journal(Bytes bytes) {
+void journal(FuzzBytes bytes) {
   // SQLite wants a real file beside which it can put others.
   static const std::filesystem::path dir =
       std::filesystem::temp_directory_path() / ("starling-fuzz-" + std::to_string(getpid()));

@@ -192,7 +192,7 @@ class Bench {
 
 }  // namespace
 
-void executor(Bytes bytes) {
+void executor(FuzzBytes bytes) {
   Script script(bytes);
   Bench bench(script);
   for (int n = 0; n < 300 && script.more(); ++n) bench.cycle();

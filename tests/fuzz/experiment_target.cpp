@@ -7,7 +7,7 @@
 
 namespace starling::fuzz {
 
-void experiment(Bytes bytes) {
+void experiment(FuzzBytes bytes) {
   static const PolicyRegistry policies = make_policy_registry();
   must_explain(parse_experiment(text_of(bytes), "fuzz.yaml", policies));
 }

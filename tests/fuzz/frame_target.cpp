@@ -10,7 +10,7 @@
 
 namespace starling::fuzz {
 
-void frame(Bytes bytes) {
+void frame(FuzzBytes bytes) {
   static Codec codec, second;
   const Result<Frame> got = codec.decode(std::as_bytes(bytes));
   if (!got) return;

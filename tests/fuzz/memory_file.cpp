@@ -10,7 +10,7 @@
 
 namespace starling::fuzz {
 
-MemoryFile::MemoryFile(Bytes bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
+MemoryFile::MemoryFile(FuzzBytes bytes) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
   STARLING_CHECK(fd_ >= 0);
   for (std::size_t at = 0; at < bytes.size();) {
     const ssize_t n = write(fd_, bytes.data() + at, bytes.size() - at);

@@ -10,7 +10,7 @@ namespace starling::fuzz {
 /// Bytes under a file name, for readers that want one. Gone with this object.
 class MemoryFile {
  public:
-  explicit MemoryFile(Bytes bytes);
+  explicit MemoryFile(FuzzBytes bytes);
   ~MemoryFile();
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;

@@ -10,14 +10,14 @@ namespace starling::fuzz {
 /// Reads instructions; zeros behind the end.
 class Script {
  public:
-  explicit Script(Bytes bytes) : bytes_(bytes) {}
+  explicit Script(FuzzBytes bytes) : bytes_(bytes) {}
   [[nodiscard]] bool more() const { return at_ < bytes_.size(); }
   std::uint32_t below(std::uint32_t limit) {
     return (more() ? bytes_[at_++] : std::uint8_t{0}) % limit;
   }
 
  private:
-  Bytes bytes_;
+  FuzzBytes bytes_;
   std::size_t at_ = 0;
 };
 

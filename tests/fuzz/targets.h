@@ -9,21 +9,23 @@ namespace starling::fuzz {
 
 /// Bytes as a stranger could have written them. A target returns whatever they are, or finds an
 /// invariant of ours broken: then it does not return.
-using Bytes = std::span<const std::uint8_t>;
+using FuzzBytes = std::span<const std::uint8_t>;
 
-void frame(Bytes bytes);       ///< a frame off the wire; what is accepted encodes again to the same
-void record(Bytes bytes);      ///< one journal record; likewise
-void journal(Bytes bytes);     ///< a file where a SQLite journal is expected
-void topology(Bytes bytes);    ///< a topology file of any format that can be imported
-void trace(Bytes bytes);       ///< first byte: the format; the rest: a trace file
-void job(Bytes bytes);         ///< a job file
-void experiment(Bytes bytes);  ///< an experiment file
-void agent(Bytes bytes);  ///< instructions for a small flock: submit, deliver, lose, crash, restart
-void executor(Bytes bytes);  ///< instructions for one executor: commands, strangers, ends, restarts
+void frame(FuzzBytes bytes);   ///< a frame off the wire; what is accepted encodes again to the same
+void record(FuzzBytes bytes);  ///< one journal record; likewise
+void journal(FuzzBytes bytes);     ///< a file where a SQLite journal is expected
+void topology(FuzzBytes bytes);    ///< a topology file of any format that can be imported
+void trace(FuzzBytes bytes);       ///< first byte: the format; the rest: a trace file
+void job(FuzzBytes bytes);         ///< a job file
+void experiment(FuzzBytes bytes);  ///< an experiment file
+void agent(
+    FuzzBytes bytes);  ///< instructions for a small flock: submit, deliver, lose, crash, restart
+void executor(
+    FuzzBytes bytes);  ///< instructions for one executor: commands, strangers, ends, restarts
 
 struct Target {
   std::string_view name;
-  void (*run)(Bytes);
+  void (*run)(FuzzBytes);
 };
 /// Every target, under the name of its folder in corpus/.
 inline constexpr Target kTargets[] = {

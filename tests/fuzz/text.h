@@ -8,7 +8,7 @@
 
 namespace starling::fuzz {
 
-inline std::string text_of(Bytes bytes) {
+inline std::string text_of(FuzzBytes bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

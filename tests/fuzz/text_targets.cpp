@@ -13,7 +13,7 @@
 
 namespace starling::fuzz {
 
-void topology(Bytes bytes) {
+void topology(FuzzBytes bytes) {
   const auto parsed = parse_topology(text_of(bytes), "fuzz.yaml");
   must_explain(parsed);
   if (!parsed) return;
@@ -23,7 +23,7 @@ void topology(Bytes bytes) {
   }
 }
 
-void trace(Bytes bytes) {
+void trace(FuzzBytes bytes) {
   if (bytes.empty()) return;
   static const std::vector<std::string> formats = trace_formats();
   TraceOptions options;
@@ -38,7 +38,7 @@ void trace(Bytes bytes) {
   }
 }
 
-void job(Bytes bytes) {
+void job(FuzzBytes bytes) {
   const MemoryFile file(bytes);
   const auto read = read_job_file(file.path());
   must_explain(read);

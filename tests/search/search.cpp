@@ -20,7 +20,7 @@ struct Reached {
 
 class Search {
  public:
-  Search(const Setting& setting, const SearchOptions& options)
+  Search(const Setting& setting, const ExploreOptions& options)
       : setting_(setting), options_(options) {}
 
   SearchReport run() {
@@ -140,7 +140,7 @@ class Search {
   }
 
   const Setting& setting_;
-  SearchOptions options_;
+  ExploreOptions options_;
   SearchReport report_;
   std::vector<SmallWorld> begins_;
   std::vector<Action> fair_;
@@ -152,7 +152,7 @@ class Search {
 
 }  // namespace
 
-SearchReport explore(const Setting& setting, const SearchOptions& options) {
+SearchReport explore(const Setting& setting, const ExploreOptions& options) {
   return Search(setting, options).run();
 }
 

@@ -10,7 +10,7 @@
 
 namespace starling::search {
 
-struct SearchOptions {
+struct ExploreOptions {
   std::uint32_t depth = 6;        ///< steps away from where a search begins
   bool along_fair_run = true;     ///< begin at every state of the fair run, not only at its first
   std::uint32_t fair_every = 16;  ///< from one new state in so many the fair run must end; 0: none
@@ -29,6 +29,6 @@ struct SearchReport {
 
 /// Everything that can happen within `depth` steps, breadth first, so that what it finds is a shortest
 /// way. Stops at the first violation.
-[[nodiscard]] SearchReport explore(const Setting& setting, const SearchOptions& options);
+[[nodiscard]] SearchReport explore(const Setting& setting, const ExploreOptions& options);
 
 }  // namespace starling::search

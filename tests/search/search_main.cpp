@@ -12,7 +12,7 @@ using namespace starling::search;
 
 namespace {
 
-bool run(std::uint32_t gangs, Faults faults, bool canary, const SearchOptions& options) {
+bool run(std::uint32_t gangs, Faults faults, bool canary, const ExploreOptions& options) {
   const Setting setting(gangs, faults, canary);
   const auto begin = std::chrono::steady_clock::now();
   const SearchReport report = explore(setting, options);
@@ -35,7 +35,7 @@ bool run(std::uint32_t gangs, Faults faults, bool canary, const SearchOptions& o
 }  // namespace
 
 int main(int argc, char** argv) {
-  SearchOptions options;
+  ExploreOptions options;
   Faults faults;
   std::uint32_t gangs = 0;
   bool canary = false, start_only = false;

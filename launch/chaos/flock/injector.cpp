@@ -19,15 +19,15 @@ std::string names_of(const std::vector<LiveFlock::Process*>& processes) {
   return text;
 }
 
-bool needs_it_up(FaultKind kind) {
-  return kind == FaultKind::kill || kind == FaultKind::stop || kind == FaultKind::restart ||
-         kind == FaultKind::fd_limit || kind == FaultKind::version ||
-         kind == FaultKind::memory_limit;
+bool needs_it_up(LiveFaultKind kind) {
+  return kind == LiveFaultKind::kill || kind == LiveFaultKind::stop ||
+         kind == LiveFaultKind::restart || kind == LiveFaultKind::fd_limit ||
+         kind == LiveFaultKind::version || kind == LiveFaultKind::memory_limit;
 }
 
 }  // namespace
 
-Injector::Injector(const Scenario& scenario, LiveFlock& flock, double began, Hooks hooks)
+Injector::Injector(const ChaosScenario& scenario, LiveFlock& flock, double began, Hooks hooks)
     : scenario_(scenario),
       flock_(flock),
       began_(began),
@@ -40,22 +40,22 @@ Injector::Injector(const Scenario& scenario, LiveFlock& flock, double began, Hoo
   }
 }
 
-std::string Injector::cannot(FaultKind kind) const {
-  const bool disk =
-      kind == FaultKind::disk_full || kind == FaultKind::disk_error || kind == FaultKind::slow_disk;
+std::string Injector::cannot(LiveFaultKind kind) const {
+  const bool disk = kind == LiveFaultKind::disk_full || kind == LiveFaultKind::disk_error ||
+                    kind == LiveFaultKind::slow_disk;
   if (disk && !flock_.has_disk_shim())
     return "libstarling_disk_faults.so is not beside the program (builds with sanitizers have "
            "none)";
-  if (kind == FaultKind::clock && !flock_.has_clock_shim())
+  if (kind == LiveFaultKind::clock && !flock_.has_clock_shim())
     return "libstarling_clock_faults.so is not beside the program (builds with sanitizers have "
            "none)";
-  const bool kernel = kind == FaultKind::link_down || kind == FaultKind::packet_loss;
+  const bool kernel = kind == LiveFaultKind::link_down || kind == LiveFaultKind::packet_loss;
   if (kernel && flock_.namespaces() == nullptr) return "hosts are not in network namespaces";
   return "";
 }
 
-Injector::Processes Injector::resolve(const Target& target, bool up, Rng& rng) {
-  using K = Target::Kind;
+Injector::Processes Injector::resolve(const FaultTarget& target, bool up, Rng& rng) {
+  using K = FaultTarget::Kind;
   Processes there;
   const auto fits = [&](const Process& p) {
     switch (target.kind) {
@@ -98,14 +98,14 @@ Injector::Processes Injector::resolve(const Target& target, bool up, Rng& rng) {
   return there;
 }
 
-void Injector::later(double until, FaultKind kind, std::function<void(double)> undo) {
+void Injector::later(double until, LiveFaultKind kind, std::function<void(double)> undo) {
   lasting_.push_back({until, kind, std::move(undo)});
 }
 
 std::size_t Injector::lasting() const noexcept {
   return static_cast<std::size_t>(
       std::count_if(lasting_.begin(), lasting_.end(),
-                    [](const Lasting& l) { return l.kind != FaultKind::storm; }));
+                    [](const Lasting& l) { return l.kind != LiveFaultKind::storm; }));
 }
 
 void Injector::inject(const PlannedFault& planned, double now) {
@@ -141,71 +141,71 @@ bool Injector::apply(const FaultSpec& spec, const PlannedFault& planned, const P
                      const Processes& second, double now, Rng& rng) {
   const double until = now + planned.lasts;
   switch (spec.kind) {
-    case FaultKind::kill:
-    case FaultKind::restart:
+    case LiveFaultKind::kill:
+    case LiveFaultKind::restart:
       for (Process* p : first) {
         if (p->role == Role::agent) hooks_.agent_hit(p->number, spec.kind);
-        spec.kind == FaultKind::kill ? flock_.kill(*p, now + planned.down)
-                                     : flock_.terminate(*p, now, now + planned.down);
+        spec.kind == LiveFaultKind::kill ? flock_.kill(*p, now + planned.down)
+                                         : flock_.terminate(*p, now, now + planned.down);
       }
       return true;
-    case FaultKind::stop:
+    case LiveFaultKind::stop:
       for (Process* p : first) {
         if (p->role == Role::agent) hooks_.agent_hit(p->number, spec.kind);
         flock_.freeze(*p);
         later(until, spec.kind, [this, p](double) { flock_.wake(*p); });
       }
       return true;
-    case FaultKind::cut:
-    case FaultKind::delay:
-    case FaultKind::throttle:
-    case FaultKind::close:
-    case FaultKind::corrupt:
+    case LiveFaultKind::cut:
+    case LiveFaultKind::delay:
+    case LiveFaultKind::throttle:
+    case LiveFaultKind::close:
+    case LiveFaultKind::corrupt:
       return links(spec, planned, first, second, spec.who.size() == 2, now);
-    case FaultKind::swizzle:
+    case LiveFaultKind::swizzle:
       for (const Process* p : first) swizzle(*p, planned.lasts, now, rng);
       later(until, spec.kind, [](double) {});
       return true;
-    case FaultKind::frames:
+    case LiveFaultKind::frames:
       for (Process* p : first) {
         flock_.set_frames(*p, {spec.value("loss", 0), spec.value("duplicate", 0),
                                spec.value("reorder", 0), spec.value("late_ms", 0)});
         later(until, spec.kind, [this, p](double) { flock_.set_frames(*p, {}); });
       }
       return true;
-    case FaultKind::disk_full:
-    case FaultKind::disk_error:
-    case FaultKind::slow_disk:
+    case LiveFaultKind::disk_full:
+    case LiveFaultKind::disk_error:
+    case LiveFaultKind::slow_disk:
       for (Process* p : first) disk(*p, spec, until);
       return true;
-    case FaultKind::fd_limit:
+    case LiveFaultKind::fd_limit:
       for (Process* p : first) {
         flock_.limit_files(*p, static_cast<int>(spec.value("spare", 2)));
         later(until, spec.kind, [this, p](double) { flock_.limit_files(*p, -1); });
       }
       return true;
-    case FaultKind::garbage:
+    case LiveFaultKind::garbage:
       for (Process* p : first) garbage_.push_back({p, spec.value("per_s", 50), now});
       later(until, spec.kind, [this, n = first.size()](double) {
         garbage_.erase(garbage_.begin(), garbage_.begin() + static_cast<std::ptrdiff_t>(
                                                                 std::min(n, garbage_.size())));
       });
       return true;
-    case FaultKind::drain:
-    case FaultKind::bad_gpu:
-    case FaultKind::version:
-    case FaultKind::clock:
-    case FaultKind::fill_disk:
-    case FaultKind::memory_limit:
-    case FaultKind::lose:
+    case LiveFaultKind::drain:
+    case LiveFaultKind::bad_gpu:
+    case LiveFaultKind::version:
+    case LiveFaultKind::clock:
+    case LiveFaultKind::fill_disk:
+    case LiveFaultKind::memory_limit:
+    case LiveFaultKind::lose:
       for (Process* p : first) machine(*p, spec, now, until, rng);
       return true;
-    case FaultKind::storm:
+    case LiveFaultKind::storm:
       storm_ = spec.value("times", 20);
       later(until, spec.kind, [this](double) { storm_ = 1; });
       return true;
-    case FaultKind::link_down:
-    case FaultKind::packet_loss:
+    case LiveFaultKind::link_down:
+    case LiveFaultKind::packet_loss:
       for (const Process* p : first) {
         if (p->role == Role::agent) uplink(p->rack, spec, until);
       }
@@ -215,7 +215,7 @@ bool Injector::apply(const FaultSpec& spec, const PlannedFault& planned, const P
 }
 
 void Injector::uplink(std::uint32_t rack, const FaultSpec& spec, double until) {
-  const bool down = spec.kind == FaultKind::link_down;
+  const bool down = spec.kind == LiveFaultKind::link_down;
   down ? flock_.namespaces()->link(rack, false)
        : flock_.namespaces()->loss(rack, spec.value("loss", 0.1));
   later(until, spec.kind, [this, rack, down](double) {
@@ -236,7 +236,7 @@ bool Injector::links(const FaultSpec& spec, const PlannedFault& planned, const P
                  : is_first(b))
         continue;
       // Only encryption can tell that bits were flipped, and etcd is spoken to without.
-      if (spec.kind == FaultKind::corrupt && (a->role == Role::etcd || b.role == Role::etcd))
+      if (spec.kind == LiveFaultKind::corrupt && (a->role == Role::etcd || b.role == Role::etcd))
         continue;
       if (spec.direction != Direction::in) {
         for (const std::size_t i : flock_.links_of(*a, b)) hit.push_back(i);
@@ -252,15 +252,15 @@ bool Injector::links(const FaultSpec& spec, const PlannedFault& planned, const P
   const auto change = [this, hit, &spec](int sign) {
     for (const std::size_t i : hit) {
       LinkFaults& f = flock_.link(i);
-      if (spec.kind == FaultKind::cut) f.cuts += sign;
-      if (spec.kind == FaultKind::delay) {
+      if (spec.kind == LiveFaultKind::cut) f.cuts += sign;
+      if (spec.kind == LiveFaultKind::delay) {
         f.delay_s += sign * spec.value("delay_ms", 0) * 1e-3;
         f.jitter_s += sign * spec.value("jitter_ms", 0) * 1e-3;
       }
-      if (spec.kind == FaultKind::throttle)
+      if (spec.kind == LiveFaultKind::throttle)
         f.bytes_per_s = sign > 0 ? spec.value("bytes_per_s", 0) : 0;
-      if (spec.kind == FaultKind::close) f.closes_per_s = sign > 0 ? spec.value("per_s", 0) : 0;
-      if (spec.kind == FaultKind::corrupt) f.corrupt = sign > 0 ? spec.value("share", 0) : 0;
+      if (spec.kind == LiveFaultKind::close) f.closes_per_s = sign > 0 ? spec.value("per_s", 0) : 0;
+      if (spec.kind == LiveFaultKind::corrupt) f.corrupt = sign > 0 ? spec.value("share", 0) : 0;
     }
     flock_.apply_links();
   };
@@ -299,11 +299,11 @@ void Injector::swizzle(const Process& whom, double lasts, double now, Rng& rng) 
 
 void Injector::disk(Process& p, const FaultSpec& spec, double until) {
   const long slow = static_cast<long>(spec.value("sync_ms", 0));
-  const int full = spec.kind == FaultKind::disk_full,
-            always = spec.kind == FaultKind::disk_error && !spec.once;
+  const int full = spec.kind == LiveFaultKind::disk_full,
+            always = spec.kind == LiveFaultKind::disk_error && !spec.once;
   p.disk.full += full;
   p.disk.error += always;
-  p.disk.errors += spec.kind == FaultKind::disk_error && spec.once;
+  p.disk.errors += spec.kind == LiveFaultKind::disk_error && spec.once;
   p.disk.sync_ms += slow;
   p.disk_until = std::max(p.disk_until, until);
   flock_.set_disk(p);

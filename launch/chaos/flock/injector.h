@@ -14,7 +14,7 @@ namespace starling::chaos_live {
 /// One fault that happened, or could not.
 struct FaultRecord {
   double at = 0, until = 0;  ///< seconds from the start
-  FaultKind kind = FaultKind::kill;
+  LiveFaultKind kind = LiveFaultKind::kill;
   std::string whom;
   bool skipped = false;  ///< nothing was there to be hit, or the machine cannot do it
 };
@@ -26,13 +26,13 @@ class Injector {
     /// The agent that is home of most unfinished jobs; an executor on which a job runs.
     std::function<std::uint32_t()> home_of_a_job, busy_executor;
     /// An agent's process was killed, frozen or told to end.
-    std::function<void(std::uint32_t agent, FaultKind kind)> agent_hit;
+    std::function<void(std::uint32_t agent, LiveFaultKind kind)> agent_hit;
     /// An executor's server is to be drained, or in use again.
     std::function<void(std::uint32_t executor, bool drained, bool evict)> drain;
   };
 
   /// `scenario` and `flock` outlive it. Times are seconds; `began` is the start of the run.
-  Injector(const Scenario& scenario, LiveFlock& flock, double began, Hooks hooks);
+  Injector(const ChaosScenario& scenario, LiveFlock& flock, double began, Hooks hooks);
   ~Injector();
   Injector(const Injector&) = delete;
   Injector& operator=(const Injector&) = delete;
@@ -54,7 +54,7 @@ class Injector {
   using Processes = std::vector<Process*>;
   struct Lasting {
     double until = 0;
-    FaultKind kind = FaultKind::kill;
+    LiveFaultKind kind = LiveFaultKind::kill;
     std::function<void(double now)> undo;
   };
   struct Garbage {
@@ -66,7 +66,7 @@ class Injector {
   /// What is to be undone; nothing if nothing was hit.
   bool apply(const FaultSpec& spec, const PlannedFault& planned, const Processes& first,
              const Processes& second, double now, Rng& rng);
-  [[nodiscard]] Processes resolve(const Target& target, bool up, Rng& rng);
+  [[nodiscard]] Processes resolve(const FaultTarget& target, bool up, Rng& rng);
   bool links(const FaultSpec& spec, const PlannedFault& planned, const Processes& first,
              const Processes& second, bool paired, double now);
   void swizzle(const Process& whom, double lasts, double now, Rng& rng);
@@ -76,10 +76,10 @@ class Injector {
   /// What befalls one machine: memory, clock, GPUs, version, drains, its file system, all of it.
   void machine(Process& p, const FaultSpec& spec, double now, double until, Rng& rng);
   void throw_garbage(double now);
-  void later(double until, FaultKind kind, std::function<void(double)> undo);
-  [[nodiscard]] std::string cannot(FaultKind kind) const;
+  void later(double until, LiveFaultKind kind, std::function<void(double)> undo);
+  [[nodiscard]] std::string cannot(LiveFaultKind kind) const;
 
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   LiveFlock& flock_;
   double began_;
   Hooks hooks_;

@@ -8,11 +8,11 @@ namespace starling::chaos_live {
 
 void Injector::machine(Process& p, const FaultSpec& spec, double now, double until, Rng& rng) {
   switch (spec.kind) {
-    case FaultKind::drain:
+    case LiveFaultKind::drain:
       hooks_.drain(p.number, true, spec.value("evict", 0) > 0);
       later(until, spec.kind, [this, &p](double) { hooks_.drain(p.number, false, false); });
       return;
-    case FaultKind::bad_gpu: {
+    case LiveFaultKind::bad_gpu: {
       const DeployedNode* node = flock_.deployment().find(p.name);
       const IndexRange gpus = flock_.topology().server(ServerId{node->servers.first}).gpus;
       const std::uint32_t count = gpus.last - gpus.first;
@@ -30,18 +30,18 @@ void Injector::machine(Process& p, const FaultSpec& spec, double now, double unt
       });
       return;
     }
-    case FaultKind::version: {
+    case LiveFaultKind::version: {
       const auto restart = [this, &p](std::uint16_t protocol, double at) {
         p.protocol = protocol;
         if (p.pid == 0) return;
-        if (p.role == LiveFlock::Role::agent) hooks_.agent_hit(p.number, FaultKind::restart);
+        if (p.role == LiveFlock::Role::agent) hooks_.agent_hit(p.number, LiveFaultKind::restart);
         flock_.terminate(p, at, at);
       };
       restart(kOldestProtocol, now);
       later(until, spec.kind, [restart](double at) { restart(kNewestProtocol, at); });
       return;
     }
-    case FaultKind::clock: {
+    case LiveFaultKind::clock: {
       const double jump = spec.value("jump_s", 0) * (rng.chance(0.5) ? 1 : -1);
       const double rate = spec.value("rate", 1);
       p.clock_jump_s += jump;
@@ -54,12 +54,12 @@ void Injector::machine(Process& p, const FaultSpec& spec, double now, double unt
       });
       return;
     }
-    case FaultKind::fill_disk:
+    case LiveFaultKind::fill_disk:
       p.disk_until = std::max(p.disk_until, until);
       flock_.fill_disk(p, true);
       later(until, spec.kind, [this, &p](double) { flock_.fill_disk(p, false); });
       return;
-    case FaultKind::memory_limit:
+    case LiveFaultKind::memory_limit:
       p.memory_until = std::max(p.memory_until, until);
       flock_.limit_memory(p, spec.value("spare_mib", 0));
       later(until, spec.kind, [this, &p](double) { flock_.limit_memory(p, -1); });

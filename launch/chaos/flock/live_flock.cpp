@@ -36,8 +36,8 @@ fs::path shim(const std::string& name) {
   return {};
 }
 
-Result<std::unique_ptr<LiveFlock>> LiveFlock::start(const Scenario& scenario, const fs::path& dir,
-                                                    const Reaper& reaper) {
+Result<std::unique_ptr<LiveFlock>> LiveFlock::start(const ChaosScenario& scenario,
+                                                    const fs::path& dir, const Reaper& reaper) {
   std::unique_ptr<LiveFlock> flock(new LiveFlock(reaper, scenario.seed));
   if (const Status made = flock->make(scenario, dir); !made.ok()) return made.error();
   return flock;
@@ -56,7 +56,7 @@ LiveFlock::~LiveFlock() {
   }
 }
 
-Status LiveFlock::make(const Scenario& scenario, const fs::path& dir) {
+Status LiveFlock::make(const ChaosScenario& scenario, const fs::path& dir) {
   const FlockShape& shape = scenario.flock;
   dir_ = fs::absolute(dir);
   disk_shim_ = shim("disk");

@@ -22,7 +22,7 @@
 namespace starling::chaos_live {
 
 /// What befalls the writes of a daemon's state.
-struct DiskFaults {
+struct LiveDiskFaults {
   int full = 0, error = 0;  ///< above 0: so
   long errors = 0;          ///< so many since the start of the run
   long sync_ms = 0;
@@ -46,7 +46,7 @@ class LiveFlock {
     bool killed = false;      ///< SIGKILL was
     double disk_until = -1;   ///< its disk fails or failed up to now: it may end with that
     double started = 0;
-    DiskFaults disk;
+    LiveDiskFaults disk;
     long errors_at_start = 0;  ///< of its disk; a later one waits for its next write
     double memory_until = -1;  ///< it may lack memory up to now, and end of that
     std::uint16_t protocol = kNewestProtocol;
@@ -62,7 +62,7 @@ class LiveFlock {
   };
 
   /// Makes the directory's `flock`, `etcd` and `work`, and starts everything. `reaper` outlives it.
-  [[nodiscard]] static Result<std::unique_ptr<LiveFlock>> start(const Scenario& scenario,
+  [[nodiscard]] static Result<std::unique_ptr<LiveFlock>> start(const ChaosScenario& scenario,
                                                                 const std::filesystem::path& dir,
                                                                 const Reaper& reaper);
   ~LiveFlock();
@@ -113,7 +113,7 @@ class LiveFlock {
 
  private:
   explicit LiveFlock(const Reaper& reaper, std::uint64_t seed) : reaper_(reaper), proxies_(seed) {}
-  Status make(const Scenario& scenario, const std::filesystem::path& dir);
+  Status make(const ChaosScenario& scenario, const std::filesystem::path& dir);
   Status start_etcd();
   Status make_links();
   Status run(Process& process);

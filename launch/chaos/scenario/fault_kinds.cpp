@@ -12,7 +12,7 @@
 namespace starling::chaos_live {
 namespace {
 
-using K = Target::Kind;
+using K = FaultTarget::Kind;
 
 const std::vector<K>& processes() {
   static const std::vector<K> all{K::agent, K::executor, K::node,         K::rack,
@@ -54,72 +54,72 @@ std::span<const FaultFacts> fault_kinds() {
   // back, for how long, parameters, what it is in simulation or why nothing.
   // clang-format off
   static const std::vector<FaultFacts> all{
-      {FaultKind::kill, "kill", "kill -9; started again after `down`", processes(), 1, false, true,
+      {LiveFaultKind::kill, "kill", "kill -9; started again after `down`", processes(), 1, false, true,
        {}, {}, "F1"},
-      {FaultKind::stop, "stop", "frozen (SIGSTOP) for so long, then woken", processes(), 1, true,
+      {LiveFaultKind::stop, "stop", "frozen (SIGSTOP) for so long, then woken", processes(), 1, true,
        false, {1, 8}, {}, "F2-pause"},
-      {FaultKind::restart, "restart", "told to end (SIGTERM); started again after `down`",
+      {LiveFaultKind::restart, "restart", "told to end (SIGTERM); started again after `down`",
        processes(), 1, false, true, {}, {}, "F1"},
-      {FaultKind::cut, "cut",
+      {LiveFaultKind::cut, "cut",
        "links pass nothing: of one node with all others, or between two; `direction: out` or `in` "
        "of the first alone", processes(), 2, true, false, {1, 8}, {}, "F4-isolate"},
-      {FaultKind::swizzle, "swizzle",
+      {LiveFaultKind::swizzle, "swizzle",
        "the links of a node are cut one after the other and healed in another order", daemons(), 1,
        true, false, {2, 8}, {}, "F6"},
-      {FaultKind::delay, "delay", "links pass everything `delay_ms` later, with jitter",
+      {LiveFaultKind::delay, "delay", "links pass everything `delay_ms` later, with jitter",
        processes(), 2, true, false, {2, 10},
        {{"delay_ms", 0, 60'000, 100}, {"jitter_ms", 0, 60'000, 50}}, "F7-delay"},
-      {FaultKind::throttle, "throttle", "links pass `bytes_per_s`", processes(), 2, true, false,
+      {LiveFaultKind::throttle, "throttle", "links pass `bytes_per_s`", processes(), 2, true, false,
        {2, 10}, {{"bytes_per_s", 1, 1e12, 20'000}}, "F17-reader"},
-      {FaultKind::close, "close", "connections are closed `per_s` times a second each",
+      {LiveFaultKind::close, "close", "connections are closed `per_s` times a second each",
        processes(), 2, true, false, {2, 10}, {{"per_s", 0.001, 1000, 0.5}}, "F8-loss"},
-      {FaultKind::corrupt, "corrupt",
+      {LiveFaultKind::corrupt, "corrupt",
        "a share of what links pass has a bit flipped, so that encryption ends the connection",
        processes(), 2, true, false, {2, 10}, {{"share", 0, 1, 0.02}}, "F11"},
-      {FaultKind::frames, "frames",
+      {LiveFaultKind::frames, "frames",
        "a share of the frames that a node sends is lost, repeated, or overtaken by later ones",
        daemons(), 1, true, false, {3, 12},
        {{"loss", 0, 1, 0.1}, {"duplicate", 0, 1, 0.1}, {"reorder", 0, 1, 0.1},
         {"late_ms", 0, 60'000, 500}}, "F8, F9, F10"},
-      {FaultKind::disk_full, "disk-full", "every write to the node's state says ENOSPC", daemons(),
+      {LiveFaultKind::disk_full, "disk-full", "every write to the node's state says ENOSPC", daemons(),
        1, true, false, {1, 6}, {}, "F13"},
-      {FaultKind::disk_error, "disk-error",
+      {LiveFaultKind::disk_error, "disk-error",
        "writes and syncs of the node's state say EIO, `errors: once` or `always`", daemons(), 1,
        true, false, {1, 6}, {}, "F14"},
-      {FaultKind::slow_disk, "slow-disk", "every sync of the node's state takes `sync_ms` longer",
+      {LiveFaultKind::slow_disk, "slow-disk", "every sync of the node's state takes `sync_ms` longer",
        daemons(), 1, true, false, {2, 10}, {{"sync_ms", 0, 60'000, 300}}, "F16"},
-      {FaultKind::fd_limit, "fd-limit", "the node may open only `spare` files more", daemons(), 1,
+      {LiveFaultKind::fd_limit, "fd-limit", "the node may open only `spare` files more", daemons(), 1,
        true, false, {2, 8}, {{"spare", 0, 100'000, 2}}, "", kNoDaemons},
-      {FaultKind::garbage, "garbage",
+      {LiveFaultKind::garbage, "garbage",
        "strangers connect to the node's socket and write random bytes, `per_s` a second",
        daemons(), 1, true, false, {2, 8}, {{"per_s", 0.1, 10'000, 50}}, "",
        "what strangers write ends below what is simulated"},
-      {FaultKind::storm, "storm", "`times` the load", {}, 0, true, false, {2, 5},
+      {LiveFaultKind::storm, "storm", "`times` the load", {}, 0, true, false, {2, 5},
        {{"times", 1, 100'000, 20}}, "F18-herd"},
-      {FaultKind::link_down, "link-down", "a rack's network interface is down", {K::rack}, 1, true,
+      {LiveFaultKind::link_down, "link-down", "a rack's network interface is down", {K::rack}, 1, true,
        false, {1, 8}, {}, "F4-rack"},
-      {FaultKind::packet_loss, "packet-loss", "the kernel drops `loss` of a rack's packets",
+      {LiveFaultKind::packet_loss, "packet-loss", "the kernel drops `loss` of a rack's packets",
        {K::rack}, 1, true, false, {3, 10}, {{"loss", 0, 1, 0.1}}, "F8-loss"},
-      {FaultKind::drain, "drain",
+      {LiveFaultKind::drain, "drain",
        "the executor's server is drained, with `evict: 1` what runs there is requeued; then "
        "undone", executors(), 1, true, false, {2, 15}, {{"evict", 0, 1, 0}}, "F24-drain"},
-      {FaultKind::bad_gpu, "bad-gpu",
+      {LiveFaultKind::bad_gpu, "bad-gpu",
        "the executor's health file names `gpus` of its GPUs; they are used again 60 s later",
        executors(), 1, true, false, {1, 15}, {{"gpus", 1, 16, 1}}, "F20-gpu"},
-      {FaultKind::version, "version",
+      {LiveFaultKind::version, "version",
        "told to end and started again with protocol 1, and so with the newest when it is over",
        daemons(), 1, true, false, {3, 20}, {}, "F19"},
-      {FaultKind::clock, "clock",
+      {LiveFaultKind::clock, "clock",
        "the daemon's wall clock jumps by `jump_s`, back or forth, and runs `rate` times as fast",
        daemons(), 1, true, false, {2, 20}, {{"jump_s", 0, 1e9, 86'400}, {"rate", 0.1, 10, 1}},
        "F12-calendar"},
-      {FaultKind::fill_disk, "fill-disk",
+      {LiveFaultKind::fill_disk, "fill-disk",
        "nothing is left of the executor's file system (flock: {disk_mib: N})", executors(), 1,
        true, false, {1, 6}, {}, "F13"},
-      {FaultKind::memory_limit, "memory-limit",
+      {LiveFaultKind::memory_limit, "memory-limit",
        "the daemon may have only `spare_mib` of memory more; it may end of that", daemons(), 1,
        true, false, {2, 8}, {{"spare_mib", 0, 1e6, 4}}, "", kNoDaemons},
-      {FaultKind::lose, "lose",
+      {LiveFaultKind::lose, "lose",
        "the executor's machine dies with all its processes and never comes back", executors(), 1,
        false, false, {}, {}, "F20-gone"},
   };
@@ -127,7 +127,7 @@ std::span<const FaultFacts> fault_kinds() {
   return all;
 }
 
-const FaultFacts& facts_of(FaultKind kind) {
+const FaultFacts& facts_of(LiveFaultKind kind) {
   const auto all = fault_kinds();
   const auto it =
       std::find_if(all.begin(), all.end(), [&](const auto& f) { return f.kind == kind; });
@@ -135,8 +135,8 @@ const FaultFacts& facts_of(FaultKind kind) {
   return *it;
 }
 
-Result<Target> parse_target(const std::string& text) {
-  Target target;
+Result<FaultTarget> parse_target(const std::string& text) {
+  FaultTarget target;
   if (text == "home of a job" || text == "home") {
     target.kind = K::home;
     return target;
@@ -176,7 +176,7 @@ Result<Target> parse_target(const std::string& text) {
   return target;
 }
 
-std::string to_text(const Target& target) {
+std::string to_text(const FaultTarget& target) {
   if (target.kind == K::home) return "home of a job";
   if (target.kind == K::busy_executor) return "busy executor";
   const auto word = std::find_if(kWords.begin(), kWords.end(),

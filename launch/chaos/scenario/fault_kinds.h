@@ -18,10 +18,10 @@ struct Parameter {
 
 /// What there is to know about one kind of fault.
 struct FaultFacts {
-  FaultKind kind;
+  LiveFaultKind kind;
   const char* name;                        ///< as scenarios write it
   const char* what;                        ///< one line for --list
-  std::vector<Target::Kind> targets;       ///< that it can hit; empty: it takes no `who`
+  std::vector<FaultTarget::Kind> targets;  ///< that it can hit; empty: it takes no `who`
   std::size_t most_targets = 1;            ///< 2: `who` may be a pair
   bool lasts = false, comes_back = false;  ///< takes `for`, `down`
   Span lasts_default{1, 5};
@@ -33,12 +33,12 @@ struct FaultFacts {
 };
 
 [[nodiscard]] std::span<const FaultFacts> fault_kinds();
-[[nodiscard]] const FaultFacts& facts_of(FaultKind kind);
-[[nodiscard]] inline const char* name_of(FaultKind kind) { return facts_of(kind).name; }
+[[nodiscard]] const FaultFacts& facts_of(LiveFaultKind kind);
+[[nodiscard]] inline const char* name_of(LiveFaultKind kind) { return facts_of(kind).name; }
 
 /// "agent", "any agent", "agent 1", "2 agents", "all executors", "home of a job", ...; the error
 /// says what there is.
-[[nodiscard]] Result<Target> parse_target(const std::string& text);
-[[nodiscard]] std::string to_text(const Target& target);
+[[nodiscard]] Result<FaultTarget> parse_target(const std::string& text);
+[[nodiscard]] std::string to_text(const FaultTarget& target);
 
 }  // namespace starling::chaos_live

@@ -10,11 +10,11 @@ namespace {
 
 constexpr std::uint32_t kMostWorkers = 4;
 
-std::uint32_t executors_that_stay(const Scenario& scenario) {
+std::uint32_t executors_that_stay(const ChaosScenario& scenario) {
   std::uint32_t lost = 0;
   for (const PlannedFault& fault : plan_of(scenario)) {
     const FaultSpec& spec = scenario.faults[fault.spec];
-    if (spec.kind != FaultKind::lose) continue;
+    if (spec.kind != LiveFaultKind::lose) continue;
     lost += spec.who[0].all ? scenario.flock.executors : spec.who[0].count;
   }
   return lost < scenario.flock.executors ? scenario.flock.executors - lost : 1;
@@ -22,7 +22,7 @@ std::uint32_t executors_that_stay(const Scenario& scenario) {
 
 }  // namespace
 
-JobDraw::JobDraw(const Scenario& scenario)
+JobDraw::JobDraw(const ChaosScenario& scenario)
     : scenario_(scenario),
       rng_(Rng(scenario.seed).fork(0x10ad)),
       executors_(executors_that_stay(scenario)) {}

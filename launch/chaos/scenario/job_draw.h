@@ -20,13 +20,13 @@ struct DrawnJob {
 /// Draws the jobs of a scenario's load, one after the other. Same scenario and seed, same jobs.
 class JobDraw {
  public:
-  explicit JobDraw(const Scenario& scenario);
+  explicit JobDraw(const ChaosScenario& scenario);
   /// Seconds until the next, at so many jobs a second.
   [[nodiscard]] double gap(double rate) { return rng_.exponential() / rate; }
   [[nodiscard]] DrawnJob next();
 
  private:
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   Rng rng_;
   std::uint32_t executors_;  // that stay
 };

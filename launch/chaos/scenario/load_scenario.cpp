@@ -20,11 +20,11 @@ class Reader {
  public:
   explicit Reader(Diagnostics& diagnostics) : diagnostics_(diagnostics) {}
 
-  Scenario root(const YAML::Node& node) {
+  ChaosScenario root(const YAML::Node& node) {
     const YamlMap map(
         diagnostics_, node, "a scenario",
         {"name", "description", "flock", "load", "length", "seed", "faults", "expect"});
-    Scenario s;
+    ChaosScenario s;
     if (!node.IsMap()) return s;
     s.name = map.name("name", std::nullopt);
     if (s.name.find('/') != std::string::npos)
@@ -187,31 +187,31 @@ class Reader {
     return e;
   }
 
-  Target target(const YAML::Node& node, const FaultFacts& facts, const Scenario& s) {
-    const auto read = node.IsScalar()
-                          ? parse_target(node.Scalar())
-                          : Result<Target>(Errc::invalid, "who is a list of lists; write names");
+  FaultTarget target(const YAML::Node& node, const FaultFacts& facts, const ChaosScenario& s) {
+    const auto read =
+        node.IsScalar() ? parse_target(node.Scalar())
+                        : Result<FaultTarget>(Errc::invalid, "who is a list of lists; write names");
     if (!read) {
       diagnostics_.add(place_of(node), "who: " + read.error().message);
       return {};
     }
-    const Target& t = read.value();
+    const FaultTarget& t = read.value();
     if (std::find(facts.targets.begin(), facts.targets.end(), t.kind) == facts.targets.end())
       diagnostics_.add(place_of(node),
                        std::string(facts.name) + " cannot hit '" + node.Scalar() + "'");
-    if (t.kind == Target::Kind::etcd && s.flock.state != "etcd")
+    if (t.kind == FaultTarget::Kind::etcd && s.flock.state != "etcd")
       diagnostics_.add(place_of(node),
                        "who is etcd, but the flock has none; add flock: {state: etcd}");
-    const std::uint32_t there = t.kind == Target::Kind::executor ? s.flock.executors
-                                : t.kind == Target::Kind::etcd   ? 3
-                                                                 : s.flock.agents;
+    const std::uint32_t there = t.kind == FaultTarget::Kind::executor ? s.flock.executors
+                                : t.kind == FaultTarget::Kind::etcd   ? 3
+                                                                      : s.flock.agents;
     if (t.number && *t.number >= there)
       diagnostics_.add(place_of(node), "there is no " + node.Scalar() +
                                            "; they are numbered 0 to " + std::to_string(there - 1));
     return t;
   }
 
-  void who(const YamlMap& map, const FaultFacts& facts, const Scenario& s, FaultSpec& f) {
+  void who(const YamlMap& map, const FaultFacts& facts, const ChaosScenario& s, FaultSpec& f) {
     if (facts.targets.empty()) return;
     if (!map.has("who")) {
       diagnostics_.add(map.place(), std::string(facts.name) + " lacks 'who'; add who: any agent");
@@ -229,7 +229,7 @@ class Reader {
     for (const YAML::Node& entry : entries) f.who.push_back(target(entry, facts, s));
   }
 
-  void when(const YamlMap& map, const FaultFacts& facts, const Scenario& s, FaultSpec& f) {
+  void when(const YamlMap& map, const FaultFacts& facts, const ChaosScenario& s, FaultSpec& f) {
     const int ways = map.has("at") + map.has("every") + map.has("mean");
     if (ways != 1) {
       diagnostics_.add(map.place(), std::string(facts.name) +
@@ -259,7 +259,7 @@ class Reader {
       diagnostics_.add(map.place("at"), "from and until go with every and mean, not with at");
   }
 
-  FaultSpec fault(const YAML::Node& node, const Scenario& s) {
+  FaultSpec fault(const YAML::Node& node, const ChaosScenario& s) {
     FaultSpec f;
     std::vector<std::string> names;
     for (const FaultFacts& facts : fault_kinds()) names.emplace_back(facts.name);
@@ -282,8 +282,8 @@ class Reader {
     if (!facts->targets.empty()) keys.emplace_back("who");
     if (facts->lasts) keys.emplace_back("for");
     if (facts->comes_back) keys.emplace_back("down");
-    if (facts->kind == FaultKind::cut) keys.emplace_back("direction");
-    if (facts->kind == FaultKind::disk_error) keys.emplace_back("errors");
+    if (facts->kind == LiveFaultKind::cut) keys.emplace_back("direction");
+    if (facts->kind == LiveFaultKind::disk_error) keys.emplace_back("errors");
     for (const Parameter& p : facts->parameters) keys.emplace_back(p.name);
     const YamlMap map(diagnostics_, node, "the fault '" + std::string(facts->name) + "'", keys);
     f.kind = facts->kind;
@@ -293,18 +293,18 @@ class Reader {
     f.down = span(map, "down", {0, 3});
     for (const Parameter& p : facts->parameters)
       f.with[p.name] = map.number(p.name, p.least, p.most, p.fallback);
-    if (facts->kind == FaultKind::cut) {
+    if (facts->kind == LiveFaultKind::cut) {
       const std::string way = choice(map, "direction", {"both", "out", "in"}, "both");
       f.direction = way == "out" ? Direction::out : way == "in" ? Direction::in : Direction::both;
     }
-    if (facts->kind == FaultKind::disk_error)
+    if (facts->kind == LiveFaultKind::disk_error)
       f.once = choice(map, "errors", {"once", "always"}, "once") == "once";
-    const bool kernel = f.kind == FaultKind::link_down || f.kind == FaultKind::packet_loss;
+    const bool kernel = f.kind == LiveFaultKind::link_down || f.kind == LiveFaultKind::packet_loss;
     if (kernel && s.flock.hosts != "namespaces")
       diagnostics_.add(
           place_of(kind),
           std::string(facts->name) + " needs hosts of their own; add flock: {hosts: namespaces}");
-    if (f.kind == FaultKind::fill_disk && s.flock.disk_mib == 0)
+    if (f.kind == LiveFaultKind::fill_disk && s.flock.disk_mib == 0)
       diagnostics_.add(place_of(kind),
                        "fill-disk needs file systems of their own; add flock: {disk_mib: 64}");
     return f;
@@ -315,7 +315,7 @@ class Reader {
 
 }  // namespace
 
-Result<Scenario> parse_scenario(const std::string& text, const std::string& file) {
+Result<ChaosScenario> parse_scenario(const std::string& text, const std::string& file) {
   Diagnostics diagnostics(file);
   try {
     if (const auto second = second_document(text)) {
@@ -323,7 +323,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& file
                       "a second document starts; a scenario is one mapping");
       return diagnostics.error();
     }
-    Scenario scenario = Reader(diagnostics).root(YAML::Load(text));
+    ChaosScenario scenario = Reader(diagnostics).root(YAML::Load(text));
     if (diagnostics.any()) return diagnostics.error();
     return scenario;
   } catch (const YAML::Exception& error) {
@@ -334,7 +334,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& file
   }
 }
 
-Result<Scenario> load_scenario(const std::string& file_or_name) {
+Result<ChaosScenario> load_scenario(const std::string& file_or_name) {
   std::vector<std::string> names;
   for (const BuiltIn& known : built_in_scenarios()) {
     names.emplace_back(known.name);

@@ -12,9 +12,10 @@ namespace starling::chaos_live {
 
 /// Reads a scenario (docs/chaos.md). `invalid` with one line for every mistake: file, line, what is
 /// wrong, what would be right.
-[[nodiscard]] Result<Scenario> parse_scenario(const std::string& text, const std::string& file);
+[[nodiscard]] Result<ChaosScenario> parse_scenario(const std::string& text,
+                                                   const std::string& file);
 /// A file, or one of the scenarios that the program carries, by name.
-[[nodiscard]] Result<Scenario> load_scenario(const std::string& file_or_name);
+[[nodiscard]] Result<ChaosScenario> load_scenario(const std::string& file_or_name);
 
 struct BuiltIn {
   const char* name;

@@ -45,7 +45,7 @@ bool has(const std::string& text, const std::string& part) {
 TEST_CASE("a scenario is read as it is written") {
   const auto read = parse_scenario(kGood, "x.yaml");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
-  const Scenario& s = read.value();
+  const ChaosScenario& s = read.value();
   CHECK(s.flock.agents == 3);
   CHECK(s.flock.state == "etcd");
   CHECK(s.load.seconds.least == 0.5);
@@ -119,7 +119,7 @@ faults:
 )",
                                    "x.yaml");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
-  const Scenario& s = read.value();
+  const ChaosScenario& s = read.value();
   CHECK(s.flock.orphan == 6);
   CHECK(s.flock.disk_mib == 64);
   CHECK(s.load.manners == std::vector{Manner::plain, Manner::fail_one, Manner::escape});
@@ -152,8 +152,8 @@ TEST_CASE("a target is written as it is read") {
 }
 
 TEST_CASE("the same seed gives the same plan, another one another") {
-  Scenario s = parse_scenario(kGood, "x").value();
-  const auto times = [](const Scenario& scenario) {
+  ChaosScenario s = parse_scenario(kGood, "x").value();
+  const auto times = [](const ChaosScenario& scenario) {
     std::vector<double> at;
     for (const PlannedFault& f : plan_of(scenario)) at.push_back(f.at + f.lasts + f.down);
     return at;

@@ -5,7 +5,7 @@
 
 namespace starling::chaos_live {
 
-std::vector<PlannedFault> plan_of(const Scenario& scenario) {
+std::vector<PlannedFault> plan_of(const ChaosScenario& scenario) {
   std::vector<PlannedFault> plan;
   const Rng root(scenario.seed);
   for (std::size_t i = 0; i < scenario.faults.size(); ++i) {

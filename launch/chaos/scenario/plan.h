@@ -11,12 +11,12 @@ namespace starling::chaos_live {
 /// are there then.
 struct PlannedFault {
   double at = 0;         ///< seconds from the start
-  std::size_t spec = 0;  ///< index in Scenario::faults
+  std::size_t spec = 0;  ///< index in ChaosScenario::faults
   double lasts = 0, down = 0;
   Rng rng{0};
 };
 
 /// When each fault of the scenario happens, in order of time. Same scenario and seed, same plan.
-[[nodiscard]] std::vector<PlannedFault> plan_of(const Scenario& scenario);
+[[nodiscard]] std::vector<PlannedFault> plan_of(const ChaosScenario& scenario);
 
 }  // namespace starling::chaos_live

@@ -18,7 +18,7 @@ struct Span {
   [[nodiscard]] double draw(Rng& rng) const { return least + (most - least) * rng.uniform(); }
 };
 
-enum class FaultKind : std::uint8_t {
+enum class LiveFaultKind : std::uint8_t {
   kill,          ///< SIGKILL; started again after `down`
   stop,          ///< SIGSTOP, and SIGCONT when it is over
   restart,       ///< SIGTERM; started again after `down`
@@ -47,7 +47,7 @@ enum class FaultKind : std::uint8_t {
 };
 
 /// What a fault is to hit: "agent 1", "any agent", "2 agents", "all agents", "home of a job".
-struct Target {
+struct FaultTarget {
   enum class Kind : std::uint8_t { agent, executor, node, rack, etcd, home, busy_executor };
   Kind kind = Kind::agent;
   std::optional<std::uint32_t> number;  ///< that one; else drawn
@@ -59,8 +59,8 @@ enum class Direction : std::uint8_t { both, out, in };
 
 /// One entry of `faults`: what, to what, when, how long.
 struct FaultSpec {
-  FaultKind kind = FaultKind::kill;
-  std::vector<Target> who;  ///< one; or two, between which links are meant
+  LiveFaultKind kind = LiveFaultKind::kill;
+  std::vector<FaultTarget> who;  ///< one; or two, between which links are meant
   // When: at these times, or every so often, or at random with this mean distance.
   std::vector<double> at;
   double every = 0, mean = 0;
@@ -108,7 +108,7 @@ struct Expectations {
   double recovered_within = 300;  ///< after healing: seconds without news until all jobs have ended
 };
 
-struct Scenario {
+struct ChaosScenario {
   std::string name, description;
   FlockShape flock;
   LoadSpec load;

@@ -10,14 +10,14 @@
 namespace starling::chaos_live {
 namespace {
 
-bool needs_it_up(FaultKind kind) {
-  return kind == FaultKind::kill || kind == FaultKind::stop || kind == FaultKind::restart ||
-         kind == FaultKind::version;
+bool needs_it_up(LiveFaultKind kind) {
+  return kind == LiveFaultKind::kill || kind == LiveFaultKind::stop ||
+         kind == LiveFaultKind::restart || kind == LiveFaultKind::version;
 }
 
 }  // namespace
 
-ScenarioFaults::ScenarioFaults(const Scenario& scenario, std::uint32_t executors_each,
+ScenarioFaults::ScenarioFaults(const ChaosScenario& scenario, std::uint32_t executors_each,
                                SimulatedLoad& load)
     : scenario_(scenario),
       load_(load),
@@ -42,7 +42,7 @@ void ScenarioFaults::plan(World& world) {
     const FaultSpec& spec = scenario_.faults[planned.spec];
     if (!has_counterpart(spec)) {
       ++left_out_;
-      kills_left_out_ += spec.kind == FaultKind::kill ? 1 : 0;
+      kills_left_out_ += spec.kind == LiveFaultKind::kill ? 1 : 0;
       continue;
     }
     world.at(Instant(from_seconds(planned.at)), [this, planned](World& w) { inject(w, planned); });
@@ -72,9 +72,9 @@ std::uint32_t ScenarioFaults::busy_executor(World& world) const {
   return all.empty() ? 0 : all.back().executor;
 }
 
-ScenarioFaults::Nodes ScenarioFaults::resolve(World& world, const Target& target, bool up,
+ScenarioFaults::Nodes ScenarioFaults::resolve(World& world, const FaultTarget& target, bool up,
                                               Rng& rng) const {
-  using K = Target::Kind;
+  using K = FaultTarget::Kind;
   std::optional<std::uint32_t> number = target.number;
   if (target.kind == K::home) number = home_of_a_job(world);
   if (target.kind == K::busy_executor) number = busy_executor(world);
@@ -110,7 +110,7 @@ void ScenarioFaults::inject(World& world, const PlannedFault& planned) {
   bool to_authority = false;
   if (!spec.who.empty()) first = resolve(world, spec.who[0], needs_it_up(spec.kind), rng);
   if (spec.who.size() == 2) {
-    to_authority = spec.who[1].kind == Target::Kind::etcd;
+    to_authority = spec.who[1].kind == FaultTarget::Kind::etcd;
     if (!to_authority) second = resolve(world, spec.who[1], false, rng);
     // Two that are drawn from the same kind are to be two.
     if (!to_authority && !spec.who[1].all && second == first && !first.empty()) {
@@ -133,7 +133,7 @@ void ScenarioFaults::inject(World& world, const PlannedFault& planned) {
   }
   ++counts_[name + " (" + counterpart_of(spec.kind) + ")"];
   ++faults_;
-  kills_ += spec.kind == FaultKind::kill ? 1 : 0;
+  kills_ += spec.kind == LiveFaultKind::kill ? 1 : 0;
   begin(world, spec, planned, first, second, rng);
 }
 
@@ -141,28 +141,28 @@ void ScenarioFaults::begin(World& world, const FaultSpec& spec, const PlannedFau
                            const Nodes& first, const Nodes& second, Rng& rng) {
   const double lasts = planned.lasts;
   switch (spec.kind) {
-    case FaultKind::kill:
-    case FaultKind::restart:
+    case LiveFaultKind::kill:
+    case LiveFaultKind::restart:
       for (const NodeId node : first) kill(world, node, planned.down);
       return;
-    case FaultKind::stop:
+    case LiveFaultKind::stop:
       for (const NodeId node : first) freeze(world, node, lasts);
       return;
-    case FaultKind::cut:
-    case FaultKind::link_down:
+    case LiveFaultKind::cut:
+    case LiveFaultKind::link_down:
       return cut(world, spec, first, second, lasts);
-    case FaultKind::swizzle:
+    case LiveFaultKind::swizzle:
       for (const NodeId node : first) swizzle(world, node, lasts, rng);
       return;
-    case FaultKind::delay:
+    case LiveFaultKind::delay:
       return delay(world, spec, lasts);
-    case FaultKind::close:
+    case LiveFaultKind::close:
       return close(world, first, spec.value("per_s", 0.5), lasts, rng);
-    case FaultKind::corrupt:
+    case LiveFaultKind::corrupt:
       return disturb(world, {first, second, spec.direction, spec.value("share", 0)}, lasts);
-    case FaultKind::packet_loss:
+    case LiveFaultKind::packet_loss:
       return disturb(world, {first, {}, Direction::both, 0, spec.value("loss", 0)}, lasts);
-    case FaultKind::frames:
+    case LiveFaultKind::frames:
       return disturb(world,
                      {first,
                       {},
@@ -172,7 +172,7 @@ void ScenarioFaults::begin(World& world, const FaultSpec& spec, const PlannedFau
                       spec.value("duplicate", 0),
                       spec.value("reorder", 0)},
                      lasts);
-    case FaultKind::storm:
+    case LiveFaultKind::storm:
       load_.set_factor(std::min(kMostStorm, spec.value("times", 20)));
       return later(world, lasts, [this](World&) { load_.set_factor(1); });
     default:

@@ -22,7 +22,7 @@ namespace starling::chaos_live {
 /// partition of an agent that has been dead, frozen or cut off for its lease. Outlives the world.
 class ScenarioFaults final : public FaultScript {
  public:
-  ScenarioFaults(const Scenario& scenario, std::uint32_t executors_each, SimulatedLoad& load);
+  ScenarioFaults(const ChaosScenario& scenario, std::uint32_t executors_each, SimulatedLoad& load);
 
   /// Schedules everything, and the healing at the scenario's end.
   void plan(World& world);
@@ -49,7 +49,7 @@ class ScenarioFaults final : public FaultScript {
   };
 
   void inject(World& world, const PlannedFault& planned);
-  [[nodiscard]] Nodes resolve(World& world, const Target& target, bool up, Rng& rng) const;
+  [[nodiscard]] Nodes resolve(World& world, const FaultTarget& target, bool up, Rng& rng) const;
   [[nodiscard]] bool is_up(const World& world, NodeId node) const;
   [[nodiscard]] std::uint32_t home_of_a_job(const World& world) const;
   [[nodiscard]] std::uint32_t busy_executor(World& world) const;
@@ -92,7 +92,7 @@ class ScenarioFaults final : public FaultScript {
     return node.value - kFirstExecutor;
   }
 
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   SimulatedLoad& load_;
   std::uint32_t agents_, executors_each_;
   ChaosKnobs knobs_;

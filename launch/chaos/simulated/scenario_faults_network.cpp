@@ -23,7 +23,7 @@ bool ScenarioFaults::Noise::meets(NodeId from, NodeId to) const {
 /// on: a rack that is cut off is whole in itself.
 void ScenarioFaults::cut(World& world, const FaultSpec& spec, const Nodes& first,
                          const Nodes& second, double lasts_s) {
-  const bool to_authority = spec.who.size() == 2 && spec.who[1].kind == Target::Kind::etcd;
+  const bool to_authority = spec.who.size() == 2 && spec.who[1].kind == FaultTarget::Kind::etcd;
   const bool alone = spec.who.size() == 1;
   if (etcd() && (alone || to_authority)) {
     for (const NodeId node : first) {

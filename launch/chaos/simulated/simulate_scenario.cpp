@@ -18,7 +18,7 @@ std::uint32_t executors_each(const FlockShape& flock) {
   return std::max(1U, (flock.executors + flock.agents - 1) / flock.agents);
 }
 
-Result<ChaosRun> once(const Scenario& scenario, const PolicyRegistry& policies,
+Result<ChaosRun> once(const ChaosScenario& scenario, const PolicyRegistry& policies,
                       const ChaosOptions& options) {
   Mark::reset();
   const std::uint32_t each = executors_each(scenario.flock);
@@ -52,7 +52,7 @@ Result<ChaosRun> once(const Scenario& scenario, const PolicyRegistry& policies,
 
 }  // namespace
 
-Result<ChaosRun> simulate_scenario(const Scenario& scenario, const PolicyRegistry& policies,
+Result<ChaosRun> simulate_scenario(const ChaosScenario& scenario, const PolicyRegistry& policies,
                                    const ChaosOptions& options) {
   return play_twice(scenario.seed, options.twice_every,
                     [&] { return once(scenario, policies, options); });

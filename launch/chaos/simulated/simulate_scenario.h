@@ -11,7 +11,7 @@ namespace starling::chaos_live {
 /// looks at after the healing. Rule "expected": what `expect` counts did not happen. Of `options`
 /// counts what is not of drawing: demo, plant, twice_every. The scenario's seed is the run's. Pure.
 /// `invalid`, `not_found`: a bad policy.
-[[nodiscard]] Result<ChaosRun> simulate_scenario(const Scenario& scenario,
+[[nodiscard]] Result<ChaosRun> simulate_scenario(const ChaosScenario& scenario,
                                                  const PolicyRegistry& policies,
                                                  const ChaosOptions& options);
 

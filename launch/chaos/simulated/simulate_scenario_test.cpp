@@ -13,11 +13,13 @@
 namespace starling::chaos_live {
 namespace {
 
-ChaosRun played(const Scenario& scenario, const ChaosOptions& options = {}) {
+ChaosRun played(const ChaosScenario& scenario, const ChaosOptions& options = {}) {
   return simulate_scenario(scenario, all_policies(), options).value();
 }
 
-Scenario scenario_of(const std::string& text) { return parse_scenario(text, "test.yaml").value(); }
+ChaosScenario scenario_of(const std::string& text) {
+  return parse_scenario(text, "test.yaml").value();
+}
 
 /// What each shipped scenario has that a simulation lacks; of all others nothing.
 const std::map<std::string, std::size_t>& known_to_be_left_out() {
@@ -30,7 +32,7 @@ const std::map<std::string, std::size_t>& known_to_be_left_out() {
 TEST_CASE("every shipped scenario can be played, breaks no rule, and what is left out is named") {
   for (const BuiltIn& built_in : built_in_scenarios()) {
     CAPTURE(built_in.name);
-    const Scenario scenario = parse_scenario(built_in.text, built_in.name).value();
+    const ChaosScenario scenario = parse_scenario(built_in.text, built_in.name).value();
     const auto known = known_to_be_left_out().find(scenario.name);
     const auto left_out = without_counterpart(scenario);
     std::string names;
@@ -48,7 +50,7 @@ TEST_CASE("every shipped scenario can be played, breaks no rule, and what is lef
 }
 
 TEST_CASE("same scenario and seed, same run; another seed, another run") {
-  Scenario scenario = load_scenario("kill-storm").value();
+  ChaosScenario scenario = load_scenario("kill-storm").value();
   const ChaosRun once = played(scenario), again = played(scenario);
   CHECK(once.trace_hash == again.trace_hash);
   CHECK(once.faults == again.faults);
@@ -57,7 +59,7 @@ TEST_CASE("same scenario and seed, same run; another seed, another run") {
 }
 
 TEST_CASE("faults come as the plan says: which processes, when, for how long") {
-  const Scenario scenario = scenario_of(
+  const ChaosScenario scenario = scenario_of(
       "name: t\nlength: 24s\nload: {jobs_per_s: 1}\nflock: {agents: 2, executors: 2}\n"
       "faults:\n  - {fault: kill, who: agent 1, at: 10s, down: 5s}\n");
   std::string seen;
@@ -105,7 +107,7 @@ TEST_CASE("a planted mistake is found, and so is what was expected and did not h
 }
 
 TEST_CASE("what has no counterpart is named, once, with the reason") {
-  const Scenario scenario = scenario_of(
+  const ChaosScenario scenario = scenario_of(
       "name: t\nflock: {state: etcd}\nload: {manners: [plain, print, print], submits_per_s: 1}\n"
       "faults:\n  - {fault: kill, who: any etcd, at: 5s}\n  - {fault: kill, who: any agent, at: "
       "5s}\n"

@@ -9,7 +9,7 @@ namespace starling::chaos_live {
 namespace {
 
 /// A load that is bounded by what has not ended looks again so often.
-constexpr double kLook_s = 0.05;
+constexpr double kPoll_s = 0.05;
 /// What is left behind is gone well before an owner counts its executor's jobs as gone.
 constexpr double kStay_s = 20;
 
@@ -36,7 +36,7 @@ starling::Manners SimulatedLoad::manners() const {
 Duration SimulatedLoad::serial() const {
   double jobs = scenario_.load.jobs_per_s * scenario_.length;
   for (const FaultSpec& spec : scenario_.faults) {
-    if (spec.kind == FaultKind::storm)
+    if (spec.kind == LiveFaultKind::storm)
       jobs += scenario_.load.jobs_per_s * spec.lasts.most * spec.value("times", 20);
   }
   return from_seconds(jobs * scenario_.load.seconds.most);
@@ -45,7 +45,7 @@ Duration SimulatedLoad::serial() const {
 void SimulatedLoad::arrive(World& world) {
   const LoadSpec& load = scenario_.load;
   if (load.jobs_per_s <= 0) return;
-  double wait_s = kLook_s;
+  double wait_s = kPoll_s;
   if (load.outstanding == 0 || jobs_ - world.users().counts().over() < load.outstanding) {
     submit(world, draw_.next());
     wait_s = draw_.gap(load.jobs_per_s * factor_);

@@ -10,7 +10,7 @@ namespace starling::chaos_live {
 /// submitted, offered again, cancelled and asked about by one client. Outlives the world.
 class SimulatedLoad {
  public:
-  explicit SimulatedLoad(const Scenario& scenario) : scenario_(scenario), draw_(scenario) {}
+  explicit SimulatedLoad(const ChaosScenario& scenario) : scenario_(scenario), draw_(scenario) {}
   /// From the first instant until the scenario's length is over.
   void start(World& world) {
     world.at(Instant{}, [this](World& w) { arrive(w); });
@@ -26,7 +26,7 @@ class SimulatedLoad {
   void arrive(World& world);
   void submit(World& world, const DrawnJob& drawn);
 
-  const Scenario& scenario_;
+  const ChaosScenario& scenario_;
   JobDraw draw_;
   double factor_ = 1;
   std::uint32_t jobs_ = 0;

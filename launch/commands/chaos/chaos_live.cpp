@@ -75,7 +75,7 @@ int list_all() {
   return kDone;
 }
 
-void override_with(chaos_live::Scenario& s, const Options& o) {
+void override_with(chaos_live::ChaosScenario& s, const Options& o) {
   if (o.minutes > 0) {
     // A shorter run has fewer faults.
     const double share = std::min(1.0, o.minutes * 60 / s.length);
@@ -100,7 +100,7 @@ void override_with(chaos_live::Scenario& s, const Options& o) {
 
 /// A command with the same plan of faults; what is hit when is drawn from the seed, what they meet
 /// is the machine's.
-std::string again(const Options& o, const chaos_live::Scenario& s) {
+std::string again(const Options& o, const chaos_live::ChaosScenario& s) {
   std::string command = "starling chaos live " + o.scenario + " --seed " + std::to_string(s.seed) +
                         " --minutes " + short_number(s.length / 60);
   if (!o.state.empty()) command += " --state " + o.state;
@@ -109,7 +109,7 @@ std::string again(const Options& o, const chaos_live::Scenario& s) {
   return command;
 }
 
-int say_right(const std::string& name, const chaos_live::Scenario& scenario) {
+int say_right(const std::string& name, const chaos_live::ChaosScenario& scenario) {
   std::set<std::uint32_t> gpus(scenario.load.gpus.begin(), scenario.load.gpus.end());
   std::string workers;
   for (const std::uint32_t n : gpus) workers += (workers.empty() ? "" : ", ") + std::to_string(n);
@@ -137,7 +137,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
   if (const auto wrong = wrong_out_file(o)) return bad_input("chaos live: " + *wrong);
   auto read = chaos_live::load_scenario(o.scenario);
   if (!read) return failed(read.error());
-  chaos_live::Scenario& scenario = read.value();
+  chaos_live::ChaosScenario& scenario = read.value();
   if (o.check) return say_right(o.scenario, scenario);
   override_with(scenario, o);
   if (seed_given) scenario.seed = o.seed;
@@ -147,7 +147,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
       return kSkipped;
     }
   }
-  chaos_live::LiveOptions options;
+  chaos_live::ChaosLiveOptions options;
   options.quiet = o.quiet || o.json;
   const bool temporary = o.keep_dir.empty();
   if (temporary) {

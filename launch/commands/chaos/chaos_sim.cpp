@@ -69,12 +69,12 @@ std::string scenario_arguments(std::uint64_t seed, const Options& o) {
 struct Plan {
   ChaosOptions chaos;
   PolicyRegistry policies = all_policies();
-  std::optional<chaos_live::Scenario> scenario;
+  std::optional<chaos_live::ChaosScenario> scenario;
 
   [[nodiscard]] ChaosRun run(std::uint64_t seed) const {
     // Policies have been looked at before.
     if (!scenario) return run_chaos_seed(seed, policies, chaos).value();
-    chaos_live::Scenario one = *scenario;
+    chaos_live::ChaosScenario one = *scenario;
     one.seed = seed;
     return simulate_scenario(one, policies, chaos).value();
   }

@@ -20,7 +20,7 @@ class FlockClient;
 
 /// A thread that hands jobs over, many at a time over one session: none waits for another's answer.
 /// What happens to them later it hears as well, as the client that has submitted them.
-class FlockWriter {
+class JobSubmitter {
  public:
   struct Submission {
     JobSpec job;
@@ -31,12 +31,12 @@ class FlockWriter {
   };
 
   /// `heard` gets what homes tell of jobs that were submitted here, in this thread.
-  FlockWriter(std::filesystem::path dir, std::size_t most_waiting,
-              std::function<void(const JobState&)> heard);
+  JobSubmitter(std::filesystem::path dir, std::size_t most_waiting,
+               std::function<void(const JobState&)> heard);
   /// Requests that wait for an answer are told `not_ready`.
-  ~FlockWriter();
-  FlockWriter(const FlockWriter&) = delete;
-  FlockWriter& operator=(const FlockWriter&) = delete;
+  ~JobSubmitter();
+  JobSubmitter(const JobSubmitter&) = delete;
+  JobSubmitter& operator=(const JobSubmitter&) = delete;
 
   /// False: too many wait.
   [[nodiscard]] bool submit(Submission submission);

@@ -13,13 +13,13 @@ namespace starling {
 
 /// A thread that makes one picture of a flock after the other: every second, or less often where
 /// one takes so long that it would keep the agents busy for more than a twentieth of the time.
-class FlockReader {
+class PictureReader {
  public:
   /// `show` gets each picture, in this thread.
-  FlockReader(std::filesystem::path dir, std::function<void(FlockPicturePtr)> show);
-  ~FlockReader();
-  FlockReader(const FlockReader&) = delete;
-  FlockReader& operator=(const FlockReader&) = delete;
+  PictureReader(std::filesystem::path dir, std::function<void(FlockPicturePtr)> show);
+  ~PictureReader();
+  PictureReader(const PictureReader&) = delete;
+  PictureReader& operator=(const PictureReader&) = delete;
 
  private:
   void run();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/flock_reader.h"
+#include "launch/gateway/picture_reader.h"
 
 #include <algorithm>
 #include <memory>
@@ -72,10 +72,10 @@ FlockPicturePtr read_picture(const std::filesystem::path& dir, std::unique_ptr<F
 
 }  // namespace
 
-FlockReader::FlockReader(std::filesystem::path dir, std::function<void(FlockPicturePtr)> show)
+PictureReader::PictureReader(std::filesystem::path dir, std::function<void(FlockPicturePtr)> show)
     : dir_(std::move(dir)), show_(std::move(show)), thread_([this] { run(); }) {}
 
-FlockReader::~FlockReader() {
+PictureReader::~PictureReader() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -84,7 +84,7 @@ FlockReader::~FlockReader() {
   thread_.join();
 }
 
-void FlockReader::run() {
+void PictureReader::run() {
   std::unique_ptr<FlockClient> client;
   FlockPicturePtr before;
   for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/flock_writer.h"
+#include "launch/gateway/job_submitter.h"
 
 #include <algorithm>
 #include <optional>
@@ -47,7 +47,7 @@ JobState accepted_state(const JobSpec& job, AgentId home) {
 }  // namespace
 
 /// What one life of the client has under way.
-class FlockWriter::Round {
+class JobSubmitter::Round {
  public:
   Round(FlockClient& flock, const std::function<void(const JobState&)>& heard)
       : flock_(flock), heard_(heard) {}
@@ -132,14 +132,14 @@ class FlockWriter::Round {
   std::unordered_map<JobId, Pending> pending_;
 };
 
-FlockWriter::FlockWriter(std::filesystem::path dir, std::size_t most_waiting,
-                         std::function<void(const JobState&)> heard)
+JobSubmitter::JobSubmitter(std::filesystem::path dir, std::size_t most_waiting,
+                           std::function<void(const JobState&)> heard)
     : dir_(std::move(dir)),
       most_waiting_(most_waiting),
       heard_(std::move(heard)),
       thread_([this] { run(); }) {}
 
-FlockWriter::~FlockWriter() {
+JobSubmitter::~JobSubmitter() {
   {
     const std::lock_guard lock(mutex_);
     over_ = true;
@@ -148,7 +148,7 @@ FlockWriter::~FlockWriter() {
   thread_.join();
 }
 
-bool FlockWriter::submit(Submission submission) {
+bool JobSubmitter::submit(Submission submission) {
   {
     const std::lock_guard lock(mutex_);
     if (over_ || waiting_.size() + under_way_ >= most_waiting_) return false;
@@ -158,13 +158,13 @@ bool FlockWriter::submit(Submission submission) {
   return true;
 }
 
-std::vector<FlockWriter::Submission> FlockWriter::next(bool busy) {
+std::vector<JobSubmitter::Submission> JobSubmitter::next(bool busy) {
   std::unique_lock lock(mutex_);
   if (!busy) changed_.wait_for(lock, kIdleLook, [this] { return over_ || !waiting_.empty(); });
   return std::exchange(waiting_, {});
 }
 
-void FlockWriter::run() {
+void JobSubmitter::run() {
   std::unique_ptr<FlockClient> client;
   std::optional<Round> round;
   Instant reread = Session::now();
