@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
-# starling_library(NAME [FOLDERS ALL|inner... [IN_ORDER]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
+# starling_library(NAME [FOLDERS ALL|inner... [IN_ORDER [OWN_FIRST]]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
 #   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
 #   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test; SLOW: that takes more than ten seconds.
 #   FOLDERS ALL: every inner folder that has no CMakeLists.txt of its own.
 #   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
-#   are IN_ORDER, a file of one includes only from it and from those before it.
+#   are IN_ORDER, a file of one includes only from it and from those before it; the folder's own files stand after them
+#   all, or OWN_FIRST, before them.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
 # starling_by_folder(TARGET file...): with STARLING_BY_FOLDER, the sources of one folder are one compilation: headers and
 # templates are read once for all of them. So no two sources of a folder may call different things by one name. In
@@ -28,7 +29,7 @@ function(starling_by_folder target)
 endfunction()
 
 function(starling_library name)
-  cmake_parse_arguments(arg "IN_ORDER;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
+  cmake_parse_arguments(arg "IN_ORDER;OWN_FIRST;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
   set(folders ${arg_FOLDERS})
   if(arg_FOLDERS STREQUAL ALL)

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/file/yaml_reader.h"
 #include "topology/generate/generate.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 

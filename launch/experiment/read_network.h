@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "launch/experiment/experiment.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 

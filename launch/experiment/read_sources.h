@@ -7,7 +7,7 @@
 
 #include "launch/experiment/experiment.h"
 #include "launch/experiment/load_experiment.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "launch/system/files.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

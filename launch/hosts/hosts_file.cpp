@@ -9,8 +9,8 @@
 #include "base/counted.h"
 #include "launch/hosts/ipv4.h"
 #include "topology/builder.h"
-#include "topology/file/yaml_reader.h"
 #include "topology/partition.h"
+#include "topology/reading/yaml_reader.h"
 #include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
 

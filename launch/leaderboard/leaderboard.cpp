@@ -14,7 +14,7 @@
 #include "launch/experiment/run_record.h"
 #include "launch/system/files.h"
 #include "launch/system/text.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

@@ -12,7 +12,7 @@
 #include "gnn/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 #include "workload/traces/csv.h"
 
 namespace starling {

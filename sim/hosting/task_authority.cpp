@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "store/etcd/etcd_authority.h"
-#include "store/hosting/lease_requests.h"
+#include "store/etcd/lease_requests.h"
 
 namespace starling {
 

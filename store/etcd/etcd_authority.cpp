@@ -11,7 +11,7 @@
 
 #include "base/machine_clock.h"
 #include "store/etcd/etcd_leases.h"
-#include "store/hosting/lease_requests.h"
+#include "store/etcd/lease_requests.h"
 
 namespace starling {
 

@@ -10,7 +10,7 @@
 
 #include "base/counted.h"
 #include "base/short_number.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

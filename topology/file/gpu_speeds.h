@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "topology/file/diagnostics.h"
 #include "topology/file/spec.h"
+#include "topology/reading/diagnostics.h"
 
 namespace YAML {
 class Node;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "topology/file/diagnostics.h"
 #include "topology/network_plan.h"
+#include "topology/reading/diagnostics.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -6,9 +6,9 @@
 #include "topology/builder.h"
 #include "topology/file/gpu_speeds.h"
 #include "topology/file/spec.h"
-#include "topology/file/yaml_reader.h"
 #include "topology/generate/server_templates.h"
 #include "topology/gpu_catalogue.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "base/limits.h"
-#include "topology/file/diagnostics.h"
 #include "topology/generate/generate_parts.h"
 #include "topology/generate/server_templates.h"
 #include "topology/gpu_catalogue.h"
+#include "topology/reading/diagnostics.h"
 
 namespace starling {
 namespace {

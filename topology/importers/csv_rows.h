@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "topology/file/diagnostics.h"
+#include "topology/reading/diagnostics.h"
 
 namespace starling {
 

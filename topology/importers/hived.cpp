@@ -11,8 +11,8 @@
 
 #include "base/limits.h"
 #include "topology/builder.h"
-#include "topology/file/yaml_reader.h"
 #include "topology/gpu_catalogue.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

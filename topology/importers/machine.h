@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "topology/file/diagnostics.h"
+#include "topology/reading/diagnostics.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -5,9 +5,9 @@
 
 #include <map>
 
-#include "topology/file/yaml_reader.h"
 #include "topology/importers/host_list.h"
 #include "topology/importers/switch_tree.h"
+#include "topology/reading/yaml_reader.h"
 
 namespace starling {
 namespace {

@@ -6,7 +6,7 @@
 #include "launch/chaos/scenario/fault_kinds.h"
 #include "launch/experiment/values.h"
 #include "launch/wiring/wiring.h"
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 #include "workload/traces/text_file.h"
 #include "workload/yaml_documents.h"
 

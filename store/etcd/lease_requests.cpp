@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "store/hosting/lease_requests.h"
+#include "store/etcd/lease_requests.h"
 
 namespace starling {
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "topology/file/diagnostics.h"
+#include "topology/reading/diagnostics.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/file/yaml_reader.h"
+#include "topology/reading/yaml_reader.h"
 
 #include <yaml-cpp/eventhandler.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "topology/file/diagnostics.h"
+#include "topology/reading/diagnostics.h"
 
 #include <algorithm>
 #include <numeric>
