@@ -75,7 +75,7 @@ class Reader {
       }
     }
     if (map.has("forward")) forward(map, config.train);
-    config.mask.interference = map.whole("interference", 0, 1, 1) == 0;
+    config.mask.interference = !map.yes("interference", true);
     config.validation_runs = map.whole("validation_runs", 0, 100'000, 0);
     numbers(map, "loads", std::numeric_limits<double>::min(), 100.0,
             "offered loads above 0, as 0.9", config.loads);
@@ -141,7 +141,9 @@ class Reader {
     for (const NetOption& option : training.options) {
       const char* const key = option.name.c_str();
       std::vector<std::uint32_t>& values = out[option.name];
-      if (!option.list) {
+      if (!option.list && option.low == 0 && option.high == 1) {
+        values = {net.yes(key, values.front() == 1) ? 1U : 0U};
+      } else if (!option.list) {
         values = {net.whole(key, option.low, option.high, values.front())};
       } else if (net.has(key)) {
         values.clear();
@@ -189,9 +191,21 @@ class Reader {
         diagnostics_.add(map.place("teacher"), known.error().message);
     }
   }
+  /// The options of a stage of that name, in its present or an earlier spelling; else null.
+  YAML::Node stage_of(const YAML::Node& node, const std::string& name) {
+    if (!node.IsMap()) return YAML::Node();
+    for (const auto& entry : node) {
+      const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
+      if (diagnostics_.present_spelling(key) != name) continue;
+      if (key != name)
+        diagnostics_.note(place_of(entry.first), "'" + key + "' is written " + name + " now");
+      return entry.second;
+    }
+    return YAML::Node();
+  }
   void stage(const YAML::Node& node, TrainPolicyOptions& train) {
     std::vector<TrainStage>& out = train.stages;
-    if (const YAML::Node imitate = child_of(node, "imitate"); imitate.IsMap()) {
+    if (const YAML::Node imitate = stage_of(node, "imitate"); imitate.IsMap()) {
       const YamlMap map(diagnostics_, imitate, "stage imitate",
                         {"runs", "teacher", "threshold", "keep", "follow", "epochs", "rate",
                          "entropy", "kl_weight", "scale_h", "cut"});
@@ -202,7 +216,7 @@ class Reader {
       stage.collect.follow = map.number("follow", 0, 1, stage.collect.follow);
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
-    } else if (const YAML::Node expert = child_of(node, "expert"); expert.IsMap()) {
+    } else if (const YAML::Node expert = stage_of(node, "expert"); expert.IsMap()) {
       const YamlMap map(
           diagnostics_, expert, "stage expert",
           {"rounds", "runs", "policy", "sample", "options", "arrivals", "explore", "horizon_h",
@@ -219,7 +233,7 @@ class Reader {
       stage.collect.limit = map.whole("limit", 1, 1'000'000, stage.collect.limit);
       read_fit(map, stage.fit);
       out.emplace_back(std::move(stage));
-    } else if (const YAML::Node evolve = child_of(node, "evolve"); evolve.IsMap()) {
+    } else if (const YAML::Node evolve = stage_of(node, "evolve"); evolve.IsMap()) {
       const YamlMap map(
           diagnostics_, evolve, "stage evolve",
           {"tensors", "generations", "pairs", "runs", "sigma", "rate", "cut", "average"});
@@ -244,17 +258,17 @@ class Reader {
       o.rate = map.number("rate", 1e-6, 100, o.rate);
       o.average = map.number("average", 0, 1, o.average);
       out.emplace_back(std::move(stage));
-    } else if (const YAML::Node critic = child_of(node, "actor-critic"); critic.IsMap()) {
+    } else if (const YAML::Node critic = stage_of(node, "actor_critic"); critic.IsMap()) {
       out.emplace_back(actor_critic(critic));
     } else {
       diagnostics_.add(place_of(node),
-                       "a stage is imitate, expert, evolve or actor-critic, with its options");
+                       "a stage is imitate, expert, evolve or actor_critic, with its options");
     }
   }
 
   ActorCriticStage actor_critic(const YAML::Node& node) {
     const YamlMap map(
-        diagnostics_, node, "stage actor-critic",
+        diagnostics_, node, "stage actor_critic",
         {"iterations",   "runs",    "group_size",  "shards",     "epochs", "batch",       "explore",
          "temperature",  "limit",   "horizon_h",   "lambda",     "rate",   "critic_rate", "clip",
          "gradient_cut", "entropy", "entropy_end", "divergence", "easy",   "ramp"});

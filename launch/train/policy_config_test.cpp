@@ -70,8 +70,16 @@ TEST_CASE("keys in an earlier spelling are read, and named") {
             file.string() + ":3:1: 'yardstick' is written baseline now"});
   CHECK(read("validation_runs: 3\n" + kStages).value().notes.empty());
   CHECK(has(mistake("baseline: lif\nyardstick: lif\n" + kStages), "is given twice"));
-  CHECK(read("net: {data-center: 0}\n" + kStages).value().notes ==
+  CHECK(read("net: {data-center: no}\n" + kStages).value().notes ==
         std::vector<std::string>{file.string() + ":2:7: 'data-center' is written data_center now"});
+  const auto number = read("interference: 0\nnet: {encoder: 0}\n" + kStages);
+  REQUIRE(number.ok());
+  CHECK(number.value().mask.interference);
+  CHECK(number.value().train.net.at("encoder") == std::vector<std::uint32_t>{0});
+  CHECK(number.value().notes ==
+        std::vector<std::string>{
+            file.string() + ":2:15: 'interference: 0' is written interference: no now",
+            file.string() + ":3:16: 'encoder: 0' is written encoder: no now"});
   const auto stages = read(
       "stages: [{imitate: {runs: 1, stay: 0.3}},\n"
       "{actor-critic: {copies: 3, lanes: 2}}]\n");
@@ -82,8 +90,17 @@ TEST_CASE("keys in an earlier spelling are read, and named") {
   CHECK(std::get<ActorCriticStage>(found.at(1)).options.shards == 2);
   CHECK(stages.value().notes ==
         std::vector<std::string>{file.string() + ":2:30: 'stay' is written kl_weight now",
+                                 file.string() + ":3:2: 'actor-critic' is written actor_critic now",
                                  file.string() + ":3:17: 'copies' is written group_size now",
                                  file.string() + ":3:28: 'lanes' is written shards now"});
+}
+
+TEST_CASE("what is on or off is yes or no") {
+  CHECK(mistake("interference: no\nnet: {encoder: no, waits: yes}\n" + kStages).empty());
+  CHECK(mistake("interference: 2\n" + kStages) ==
+        "x.yaml:2:15: interference is '2'; write yes or no");
+  CHECK(has(mistake("net: {waits: never}\n" + kStages), "waits is 'never'; write yes or no"));
+  CHECK(has(mistake("interference: [no]\n" + kStages), "interference is a list; write yes or no"));
 }
 
 TEST_CASE("loads, seeds and agents are in their ranges") {
@@ -111,7 +128,7 @@ TEST_CASE("a tensor that the net of this shape does not have is found when the f
   CHECK(has(mistake(of("skp")), "no tensor 'skp'; there are actor.0.bias, actor.0.weight, "));
   CHECK(has(mistake(of("skp")), ", skip, skip.forward"));
   CHECK(mistake(of("encoder.gpu.bias")).empty());
-  CHECK(has(mistake("net: {encoder: 0}\n" + of("encoder.gpu.bias")), "encoder.gpu.bias"));
+  CHECK(has(mistake("net: {encoder: no}\n" + of("encoder.gpu.bias")), "encoder.gpu.bias"));
 }
 
 TEST_CASE("every example of a training is read, and none in an earlier spelling") {

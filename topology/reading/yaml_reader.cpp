@@ -167,6 +167,22 @@ double YamlMap::number(const char* key, double min, double max,
   return fallback.value_or(min);
 }
 
+bool YamlMap::yes(const char* key, bool fallback) const {
+  if (!has(key)) return fallback;
+  const YAML::Node node = get(key);
+  bool found = fallback;
+  if (const auto digit = parse<std::uint32_t>(node); digit && *digit <= 1) {
+    const std::string before = std::string(key) + ": ";
+    diagnostics_.note(place_of(node), "'" + before + node.Scalar() + "' is written " + before +
+                                          (*digit == 1 ? "yes" : "no") + " now");
+    return *digit == 1;
+  }
+  if (!node.IsScalar() || !YAML::convert<bool>::decode(node, found))
+    diagnostics_.add(place_of(node),
+                     std::string(key) + " is " + kind_of(node) + "; write yes or no");
+  return found;
+}
+
 std::string YamlMap::name(const char* key, const std::optional<std::string>& fallback) const {
   if (!has(key)) {
     if (!fallback) missing(key, "a name");

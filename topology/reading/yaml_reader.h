@@ -44,6 +44,8 @@ class YamlMap {
                                     std::optional<std::uint32_t> fallback) const;
   [[nodiscard]] double number(const char* key, double min, double max,
                               std::optional<double> fallback) const;
+  /// "yes" or "no". The earlier 0 and 1 are read, too, and told where old spellings are accepted.
+  [[nodiscard]] bool yes(const char* key, bool fallback) const;
   /// A name: printable, not empty, at most Limits::name_bytes.
   [[nodiscard]] std::string name(const char* key, const std::optional<std::string>& fallback) const;
   /// The elements of a list that must not be empty; none if it is missing or no list.

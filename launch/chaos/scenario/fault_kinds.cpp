@@ -7,7 +7,7 @@
 
 #include "base/check.h"
 #include "launch/system/text.h"
-#include "topology/file/diagnostics.h"
+#include "topology/reading/diagnostics.h"
 
 namespace starling::chaos_live {
 namespace {
@@ -101,8 +101,8 @@ std::span<const FaultFacts> fault_kinds() {
       {LiveFaultKind::packet_loss, "packet-loss", "the kernel drops `loss` of a rack's packets",
        {K::rack}, 1, true, false, {3, 10}, {{"loss", 0, 1, 0.1}}, "F8-loss"},
       {LiveFaultKind::drain, "drain",
-       "the executor's server is drained, with `evict: 1` what runs there is requeued; then "
-       "undone", executors(), 1, true, false, {2, 15}, {{"evict", 0, 1, 0}}, "F24-drain"},
+       "the executor's server is drained, with `evict: yes` what runs there is requeued; then "
+       "undone", executors(), 1, true, false, {2, 15}, {{"evict", 0, 1, 0, true}}, "F24-drain"},
       {LiveFaultKind::bad_gpu, "bad-gpu",
        "the executor's health file names `gpus` of its GPUs; they are used again 60 s later",
        executors(), 1, true, false, {1, 15}, {{"gpus", 1, 16, 1}}, "F20-gpu"},

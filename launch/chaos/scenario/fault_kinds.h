@@ -14,6 +14,7 @@ namespace starling::chaos_live {
 struct Parameter {
   const char* name;
   double least, most, fallback;
+  bool yes_or_no = false;  ///< written so; yes is 1
 };
 
 /// What there is to know about one kind of fault.

@@ -292,7 +292,8 @@ class Reader {
     f.lasts = span(map, "for", facts->lasts_default);
     f.down = span(map, "down", {0, 3});
     for (const Parameter& p : facts->parameters)
-      f.with[p.name] = map.number(p.name, p.least, p.most, p.fallback);
+      f.with[p.name] = p.yes_or_no ? (map.yes(p.name, p.fallback > 0) ? 1 : 0)
+                                   : map.number(p.name, p.least, p.most, p.fallback);
     if (facts->kind == LiveFaultKind::cut) {
       const std::string way = choice(map, "direction", {"both", "out", "in"}, "both");
       f.direction = way == "out" ? Direction::out : way == "in" ? Direction::in : Direction::both;
@@ -317,6 +318,8 @@ class Reader {
 
 Result<ChaosScenario> parse_scenario(const std::string& text, const std::string& file) {
   Diagnostics diagnostics(file);
+  std::vector<std::string> notes;
+  diagnostics.accept_old_spellings(notes);
   try {
     if (const auto second = second_document(text)) {
       diagnostics.add({second->line + 1, second->column + 1},
@@ -325,6 +328,7 @@ Result<ChaosScenario> parse_scenario(const std::string& text, const std::string&
     }
     ChaosScenario scenario = Reader(diagnostics).root(YAML::Load(text));
     if (diagnostics.any()) return diagnostics.error();
+    scenario.notes = std::move(notes);
     return scenario;
   } catch (const YAML::Exception& error) {
     const bool known = !error.mark.is_null();

@@ -112,7 +112,7 @@ TEST_CASE("what befalls machines and how jobs behave is read as it is written") 
 flock: {orphan: 6s, disk_mib: 64}
 load: {manners: [plain, fail-one, escape], submits_per_s: 0.5, submit_kills: 0.4}
 faults:
-  - {fault: drain, who: any executor, every: 20s, for: 5s, evict: 1}
+  - {fault: drain, who: any executor, every: 20s, for: 5s, evict: yes}
   - {fault: clock, who: any node, every: 20s, for: 5s, rate: 2}
   - {fault: fill-disk, who: busy executor, every: 20s}
   - {fault: lose, who: executor 7, at: 10s}
@@ -127,6 +127,23 @@ faults:
   CHECK(s.faults[0].value("evict", 0) == 1);
   CHECK(s.faults[1].value("jump_s", 0) == 86'400);
   CHECK(s.faults[1].value("rate", 1) == 2);
+  CHECK(s.notes.empty());
+}
+
+TEST_CASE("evict is yes or no, and as a number is read and named") {
+  const auto drain = [](const std::string& evict) {
+    return parse_scenario(
+        "name: d\nfaults:\n  - {fault: drain, who: any executor, every: 9s, evict: " + evict +
+            "}\n",
+        "x.yaml");
+  };
+  CHECK(drain("no").value().faults[0].value("evict", 1) == 0);
+  const auto old = drain("1");
+  REQUIRE_MESSAGE(old.ok(), old.error().message);
+  CHECK(old.value().faults[0].value("evict", 0) == 1);
+  CHECK(old.value().notes ==
+        std::vector<std::string>{"x.yaml:3:57: 'evict: 1' is written evict: yes now"});
+  CHECK(has(drain("0.5").error().message, "x.yaml:3:57: evict is '0.5'; write yes or no"));
 }
 
 TEST_CASE("the scenarios that the program carries are right, and named after their files") {

@@ -116,6 +116,7 @@ struct ChaosScenario {
   std::uint64_t seed = 1;
   std::vector<FaultSpec> faults;
   Expectations expect;
+  std::vector<std::string> notes;  ///< what its file writes as earlier versions did, a line each
 };
 
 }  // namespace starling::chaos_live

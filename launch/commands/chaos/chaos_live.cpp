@@ -138,6 +138,7 @@ int chaos_live_run(const Options& o, bool seed_given) {
   auto read = chaos_live::load_scenario(o.scenario);
   if (!read) return failed(read.error());
   chaos_live::ChaosScenario& scenario = read.value();
+  for (const std::string& note : scenario.notes) std::fprintf(stderr, "%s\n", note.c_str());
   if (o.check) return say_right(o.scenario, scenario);
   override_with(scenario, o);
   if (seed_given) scenario.seed = o.seed;

@@ -200,6 +200,7 @@ std::optional<int> read(const Command& sim, const Options& o, Plan& plan) {
   auto scenario = chaos_live::load_scenario(o.scenario);
   if (!scenario) return failed(scenario.error());
   plan.scenario = std::move(scenario).value();
+  for (const std::string& note : plan.scenario->notes) std::fprintf(stderr, "%s\n", note.c_str());
   chaos_live::FlockShape& flock = plan.scenario->flock;
   if (!o.policy.empty()) flock.policy = o.policy;
   if (o.agents > 0) flock.agents = o.agents;
