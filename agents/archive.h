@@ -29,8 +29,8 @@ class Archive {
   [[nodiscard]] std::optional<std::uint64_t> find(const JobId& job) const;
   [[nodiscard]] bool contains(const JobId& job) const { return chunk_of_.contains(job); }
 
-  /// All offers of it are to be answered, or those up to that number (Submit::forwards): it went on,
-  /// and comes back with a higher one.
+  /// All offers of it are to be answered, or those up to that number (Submit::forwards): it went
+  /// on, and comes back with a higher one.
   void owe(const JobId& job, std::uint32_t offer = kAnyOffer);
   void owe(const OffersOwed& record);
   [[nodiscard]] OffersOwed owed_record() const;

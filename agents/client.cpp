@@ -210,8 +210,8 @@ void Client::on(const Rejected& rejected, Instant now) {
 }
 
 /// Word from the home, or from the next home that has taken the job over. A job only goes on at one
-/// home and the number of forwards only grows between homes, so an overtaken state is recognised and
-/// dropped.
+/// home and the number of forwards only grows between homes, so an overtaken state is recognised
+/// and dropped.
 void Client::on(NodeId from, const JobState& state, Instant now) {
   const std::size_t i = index_of(state.job);
   if (i == kNone || outcomes_[i].over() || state.phase == JobPhase::unknown) return;

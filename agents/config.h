@@ -15,8 +15,8 @@
 
 namespace starling {
 
-// Node ids: agents first, then executors, then clients, so that a role can be told from the number in
-// logs. The transport's allow-list, not the number, decides who a peer is.
+// Node ids: agents first, then executors, then clients, so that a role can be told from the number
+// in logs. The transport's allow-list, not the number, decides who a peer is.
 constexpr std::uint32_t kFirstExecutor = 0x0100'0000;
 constexpr std::uint32_t kFirstClient = 0x0200'0000;
 [[nodiscard]] constexpr NodeId agent_node(AgentId a) { return NodeId{a.value + 1}; }
@@ -45,9 +45,9 @@ struct Timers {
 };
 // clang-format on
 
-/// A node that was silent for so long runs nothing any more, wherever the silence comes from: it ended what it ran
-/// after `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 % fast, and frames may be `late`.
-/// 376 s by default.
+/// A node that was silent for so long runs nothing any more, wherever the silence comes from: it
+/// ended what it ran after `orphan` and the time to kill. Its clock may be 5 % slow and ours 5 %
+/// fast, and frames may be `late`. 376 s by default.
 [[nodiscard]] constexpr Duration lost_after(const Timers& t) {
   if (t.orphan == Duration::max()) return Duration::max();
   return (t.orphan + t.kill_grace + t.late) / 95 * 105;
@@ -83,18 +83,20 @@ struct AgentConfig {
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< newest to be spoken; lower: as an earlier version
-  /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job has waited: figures
-  /// and seniority rest on it. Behind the journal's dates it is put right. None: waiting begins anew in every life.
+  /// What a calendar says at Instant 0 of this life, so that the next one can tell how long a job
+  /// has waited: figures and seniority rest on it. Behind the journal's dates it is put right.
+  /// None: waiting begins anew in every life.
   std::optional<Duration> calendar = std::nullopt;
   /// fingerprint_in() of what this node has read; 0: it is compared with none.
   std::uint64_t topology = 0;
-  /// The only user that executors can run jobs as, because they are not root's processes; empty: any.
+  /// The only user that executors can run jobs as, because they are not root's processes; empty:
+  /// any.
   std::string only_user;
-  /// A new life starts no job before all its executors and peers have answered it, or this has passed: one of them may
-  /// know that its state is an old copy, in which jobs wait that have run.
+  /// A new life starts no job before all its executors and peers have answered it, or this has
+  /// passed: one of them may know that its state is an old copy, in which jobs wait that have run.
   Duration roll_call{0};
-  /// In a flock of at most so many agents each tells all others of itself; in a larger one news travel
-  /// by Gossip (agents/home/gossip.h).
+  /// In a flock of at most so many agents each tells all others of itself; in a larger one news
+  /// travel by Gossip (agents/home/gossip.h).
   std::uint32_t flood_most = 8;
 };
 
@@ -107,8 +109,8 @@ struct ExecutorConfig {
   Limits limits;
   Timers timers;
   std::uint16_t protocol = kNewestProtocol;  ///< as in AgentConfig
-  /// What a clock that goes on over all lives says at Instant 0 of this one, so that time without a word is counted
-  /// over restarts. None: each life counts anew.
+  /// What a clock that goes on over all lives says at Instant 0 of this one, so that time without a
+  /// word is counted over restarts. None: each life counts anew.
   std::optional<Duration> calendar = std::nullopt;
   std::uint64_t topology = 0;  ///< as in AgentConfig
 };

@@ -31,11 +31,11 @@ struct EpochLost { Ownership mine; Ownership current; };
 // clang-format on
 using EpochEvent = std::variant<EpochGranted, EpochRefused, EpochLost>;
 
-/// Compare-and-set on "who owns partition p, at which epoch". Nothing here waits: answers come out of poll(), in the
-/// order of the calls. Epochs of a partition only rise, and each is granted once.
+/// Compare-and-set on "who owns partition p, at which epoch". Nothing here waits: answers come out
+/// of poll(), in the order of the calls. Epochs of a partition only rise, and each is granted once.
 ///
-/// A lease decides when a takeover may happen, never whether a command or a write counts: that is for
-/// those who compare epochs (executors, and the journal whose writes name the epoch).
+/// A lease decides when a takeover may happen, never whether a command or a write counts: that is
+/// for those who compare epochs (executors, and the journal whose writes name the epoch).
 class EpochAuthority {
  public:
   virtual ~EpochAuthority() = default;
@@ -45,9 +45,10 @@ class EpochAuthority {
   virtual void renew(const Ownership& mine) = 0;
   /// Lets others acquire it at once. No answer.
   virtual void release(const Ownership& mine) = 0;
-  /// How long from now `mine` cannot become another owner's, as far as is known here, on a clock that goes on while the
-  /// machine sleeps: from then on its owner says nothing more. Not above zero: a lease that has lapsed, or what was not
-  /// granted here. Duration::max(): there is no lease.
+  /// How long from now `mine` cannot become another owner's, as far as is known here, on a clock
+  /// that goes on while the machine sleeps: from then on its owner says nothing more. Not above
+  /// zero: a lease that has lapsed, or what was not granted here. Duration::max(): there is no
+  /// lease.
   [[nodiscard]] virtual Duration holds_for(const Ownership& mine) = 0;
   /// What has been answered since the last call.
   [[nodiscard]] virtual std::vector<EpochEvent> poll() = 0;

@@ -92,7 +92,8 @@ class Supervision {
   bool stopped_ = false;
 };
 
-/// "tried again in 12 s", "being tried again", "up again", ...: what becomes of a daemon that has a note.
+/// "tried again in 12 s", "being tried again", "up again", ...: what becomes of a daemon that has a
+/// note.
 [[nodiscard]] std::string outlook(const Supervised& daemon, Instant now);
 
 }  // namespace starling

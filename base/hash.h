@@ -16,7 +16,8 @@ namespace starling {
   return x ^ (x >> 31U);
 }
 
-/// Running hash of what happened, in order: two runs with equal hashes did the same. Not cryptographic.
+/// Running hash of what happened, in order: two runs with equal hashes did the same. Not
+/// cryptographic.
 class TraceHash {
  public:
   constexpr void add(std::uint64_t x) noexcept { state_ = mix64(state_ ^ x) + x; }

@@ -30,7 +30,8 @@ using Epoch = Id<struct EpochTag, std::uint64_t>;  ///< fencing token of a parti
 /// Life of a process; grows at each start.
 using Incarnation = Id<struct IncarnationTag, std::uint64_t>;
 
-/// Chosen by the client, so that submitting twice is submitting once. 128 bits, written as 32 hex digits.
+/// Chosen by the client, so that submitting twice is submitting once. 128 bits, written as 32 hex
+/// digits.
 struct JobId {
   std::uint64_t hi = 0;
   std::uint64_t lo = 0;

@@ -27,7 +27,8 @@ struct Error {
   std::string message;
 };
 
-/// A value or the reason why there is none. For everything that comes from a peer, a user or a disk.
+/// A value or the reason why there is none. For everything that comes from a peer, a user or a
+/// disk.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -35,7 +35,8 @@ constexpr Instant kNever = Instant::max();
   return d > Duration::zero() && at > kNever - d ? kNever : at + d;
 }
 
-/// Reads time. Monotonic: an answer is never below an earlier one. Drivers own it; cores never see it.
+/// Reads time. Monotonic: an answer is never below an earlier one. Drivers own it; cores never see
+/// it.
 class Clock {
  public:
   virtual ~Clock() = default;

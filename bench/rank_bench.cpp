@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a plan of `rank` takes, and how far its division is from the best of that moment.
 //
-// plan: on so many GPUs of three types, half of them of one, for so many jobs, of which four of five
-// are elastic. Every round one of a hundred jobs ends and as many come; `event` is what a call
+// plan: on so many GPUs of three types, half of them of one, for so many jobs, of which four of
+// five are elastic. Every round one of a hundred jobs ends and as many come; `event` is what a call
 // between rounds takes in which one has come. Of the figures CPU is what a busy machine leaves
 // comparable. `shares`: two jobs may have the same GPUs, as under `starling`.
 //
-// event: a call between rounds at 1,024 servers whose GPUs are all taken, in which a job has come or,
-// every other time, ended: half of the calls take `p50_us` at most.
+// event: a call between rounds at 1,024 servers whose GPUs are all taken, in which a job has come
+// or, every other time, ended: half of the calls take `p50_us` at most.
 //
 // first: what the arrival of the first job of a kind takes that may have so many workers, on 8,192
 // idle GPUs of three types: its speed with each size is asked for.

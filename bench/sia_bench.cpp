@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a round of Sia takes: on so many GPUs of three types, half of them of one, for so many jobs,
-// of which four of five are elastic; 1: whose speeds are measured, 0: as the speed model says. Every
-// round two of a hundred jobs end and as many come. Of the figures CPU is what a busy machine leaves
-// comparable.
+// of which four of five are elastic; 1: whose speeds are measured, 0: as the speed model says.
+// Every round two of a hundred jobs end and as many come. Of the figures CPU is what a busy machine
+// leaves comparable.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>

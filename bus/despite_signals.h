@@ -6,9 +6,9 @@
 
 namespace starling {
 
-/// Calls `act` again as often as a signal interrupts it, and returns what it returns. Calls of libzmq
-/// that wait throw EINTR then, also in a process without a handler: one that was stopped and goes on
-/// is interrupted, too. Other errors pass through.
+/// Calls `act` again as often as a signal interrupts it, and returns what it returns. Calls of
+/// libzmq that wait throw EINTR then, also in a process without a handler: one that was stopped and
+/// goes on is interrupted, too. Other errors pass through.
 template <class Act>
 auto despite_signals(const Act& act) {
   for (;;) {

@@ -21,8 +21,8 @@ struct Dl2Host {
 ///     compute + max(2 (S/p) max(p_n, w_n) / local, 2 (S/p) (p - p_n) / network,
 ///                   2 (S/p) (w - fewest workers of a host with servers) / network)
 ///
-/// S megabytes, w workers and p servers in all, w_n and p_n on the host. A worker's batch is its own
-/// however many there are. At least one worker and one server.
+/// S megabytes, w workers and p servers in all, w_n and p_n on the host. A worker's batch is its
+/// own however many there are. At least one worker and one server.
 [[nodiscard]] double dl2_steps_per_s(const Dl2Model& model, std::span<const Dl2Host> hosts);
 
 /// `--physics dl2`: a job of one of those models runs by that form, alone, whatever is beside it;

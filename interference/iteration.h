@@ -12,8 +12,8 @@
 
 namespace starling {
 
-/// How far IterationForm is off, as a part of what a placement loses: it misses Pollux' and Chronus'
-/// relative speeds by 0.15 on average, where those were a half.
+/// How far IterationForm is off, as a part of what a placement loses: it misses Pollux' and
+/// Chronus' relative speeds by 0.15 on average, where those were a half.
 constexpr double kFormError = 0.3;
 
 /// What a worker computes between two exchanges.

@@ -35,9 +35,9 @@ struct ServerSpread {
 ///   X = transfer + 2S w / (p cpus kServerBytesPerCpuS) + latency (w + p)
 ///
 /// F and B are forward and backward (a third and two of grad_s). X is Optimus' exchange (EuroSys
-/// 2018: transfer, update in w/p, connections in w and p). L layers, taken for equal, are pushed one
-/// by one as their backward is done: SMD's max over layers (INFOCOM 2021), which is linear in the
-/// layer and so largest at the first or the last; L = 1 is the sum. Transfer: the larger of
+/// 2018: transfer, update in w/p, connections in w and p). L layers, taken for equal, are pushed
+/// one by one as their backward is done: SMD's max over layers (INFOCOM 2021), which is linear in
+/// the layer and so largest at the first or the last; L = 1 is the sum. Transfer: the larger of
 /// served_network_bytes over the network and 2S/p for max(p, w) of a host over its local links.
 [[nodiscard]] double served_s(const ModelProfile& model, double grad_s, const ServerSpread& spread,
                               const SyncPath& path);

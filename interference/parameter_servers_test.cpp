@@ -24,7 +24,8 @@ ModelProfile resnet50(std::uint16_t layers) {
 }
 
 TEST_CASE("Optimus' constants of ResNet-50: the fall with servers is the one of its theta") {
-  // theta_1 + theta_2 w/p is what a step takes beside its samples: T(w, p) - T(w, 2p) goes with w/p.
+  // theta_1 + theta_2 w/p is what a step takes beside its samples: T(w, p) - T(w, 2p) goes with
+  // w/p.
   const ModelProfile model = resnet50(1);
   const auto at = [&](double w, double p) {
     return served_s(model, 0, {w, p, 1, 2}, {1e15, 1e15, Tier::island});
@@ -32,14 +33,15 @@ TEST_CASE("Optimus' constants of ResNet-50: the fall with servers is the one of 
   const double one = at(8, 4) - at(8, 8);
   CHECK(at(16, 8) - at(16, 16) == doctest::Approx(one).epsilon(1e-3));
   CHECK(at(8, 2) - at(8, 4) == doctest::Approx(2 * one).epsilon(1e-3));
-  // 2S / (2 CPUs x 100 MB/s) for each w/p: about a second of ResNet-50 on two CPUs, of which Optimus
-  // has 4.92 in units of its own and DL2 1.6 (2S/a of 129 MB/s).
+  // 2S / (2 CPUs x 100 MB/s) for each w/p: about a second of ResNet-50 on two CPUs, of which
+  // Optimus has 4.92 in units of its own and DL2 1.6 (2S/a of 129 MB/s).
   CHECK(one / (8.0 / 4 - 8.0 / 8) ==
         doctest::Approx(2 * model.gradient_mib * 1048576 / 200e6).epsilon(1e-3));
 }
 
 TEST_CASE("DL2's best measured configurations have many servers and few workers, in this order") {
-  // resnet-50 20 servers + 2 workers 4.3 x over 1 + 1, vgg-16 14 + 1 3.0 x: one batch a worker each.
+  // resnet-50 20 servers + 2 workers 4.3 x over 1 + 1, vgg-16 14 + 1 3.0 x: one batch a worker
+  // each.
   const auto gain = [](const char* name, double p, double w) {
     const ModelProfile& model = model_profile(name);
     const auto speed = [&](double servers, double workers) {

@@ -38,8 +38,8 @@ class TrainableMlp {
   /// Adds the gradient of a loss to gradients(), of which `out` is the gradient by what the last
   /// forward() answered.
   void backward(std::span<const float> out);
-  /// One step of Adam against gradients(), which are 0 after it. A gradient longer than `longest` is
-  /// cut to that; one that is not finite is thrown away.
+  /// One step of Adam against gradients(), which are 0 after it. A gradient longer than `longest`
+  /// is cut to that; one that is not finite is thrown away.
   void step(double rate, double longest);
 
   [[nodiscard]] std::span<float> parameters() noexcept { return parameters_; }

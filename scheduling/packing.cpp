@@ -145,14 +145,14 @@ bool beyond_whole_ones(std::span<const std::uint32_t> sizes, const Shape& shape,
          !whole_ones_hold(sizes, shape, count, gpus_per_worker);
 }
 
-/// GPUs that stay together of a gang that goes in pieces: a worker, unless it is all of the gang and
-/// no server holds it.
+/// GPUs that stay together of a gang that goes in pieces: a worker, unless it is all of the gang
+/// and no server holds it.
 std::uint32_t piece_of(const Shape& shape, std::uint32_t count, std::uint32_t gpus_per_worker) {
   return gpus_per_worker >= count && count > shape.largest_server ? 1 : gpus_per_worker;
 }
 
-/// Over several servers, of that shape: wholly free ones of the commonest size, and the rest by best
-/// fit.
+/// Over several servers, of that shape: wholly free ones of the commonest size, and the rest by
+/// best fit.
 std::optional<Placement> place_over(const Occupancy& gpus, std::span<const ServerId> servers,
                                     const Shape& shape, std::uint32_t count,
                                     std::uint32_t gpus_per_worker, Demand each_gpu) {

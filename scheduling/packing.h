@@ -31,9 +31,9 @@ enum class Fit : std::uint8_t { count, server };
 /// One server by best fit (fewest free GPUs, then lowest index) where one has room. A gang larger
 /// than shape.server otherwise takes wholly free servers of that size, lowest first, and its
 /// remainder by best fit; any gang within one scale-up domain where one has room, as
-/// place_in_domain(). Where not even an empty partition has the servers for that (goes_in_pieces()):
-/// as place_workers() takes them. Workers are not split over servers unless one is larger than a
-/// server.
+/// place_in_domain(). Where not even an empty partition has the servers for that
+/// (goes_in_pieces()): as place_workers() takes them. Workers are not split over servers unless one
+/// is larger than a server.
 [[nodiscard]] std::optional<Placement> place_server(const Occupancy& gpus, const Shape& shape,
                                                     std::uint32_t count,
                                                     std::uint32_t gpus_per_worker);

@@ -196,11 +196,12 @@ class Policy {
   /// other.
   [[nodiscard]] virtual std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                                      Rng& rng) = 0;
-  /// The core has refused one of the last decide()'s decisions (scheduling/feedback.h): before the next
-  /// call of decide(), in their order. What is not refused has been carried out.
+  /// The core has refused one of the last decide()'s decisions (scheduling/feedback.h): before the
+  /// next call of decide(), in their order. What is not refused has been carried out.
   virtual void refused(const Feedback&) {}
-  /// When it may decide otherwise though nothing has happened since the last decide(), as where a job
-  /// was not to move yet: it is asked again then, with the trigger `digest`. kNever: it would not.
+  /// When it may decide otherwise though nothing has happened since the last decide(), as where a
+  /// job was not to move yet: it is asked again then, with the trigger `digest`. kNever: it would
+  /// not.
   [[nodiscard]] virtual Instant ask_again_at() const { return kNever; }
   /// GPUs to offer a gang of `want` that spans partitions, ascending, possibly fewer; empty: none.
   /// `gpus_per_worker` workers never straddle servers. `each`: what the gang needs with each GPU.
@@ -213,8 +214,8 @@ class Policy {
     return {};
   }
   /// With which of `offered` the waiting gang is to share GPUs, beside the `free` ones that it can
-  /// have: indices, no two the same, in the order in which they are to be used; the last need not be
-  /// used whole. None, or too few: it waits on.
+  /// have: indices, no two the same, in the order in which they are to be used; the last need not
+  /// be used whole. None, or too few: it waits on.
   [[nodiscard]] virtual std::vector<std::size_t> choose_tenants(
       const View&, const JobView& /*gang*/, std::uint32_t /*free*/,
       std::span<const CoTenant> /*offered*/) {

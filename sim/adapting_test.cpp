@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Agents in a world that is not the one that their speed model was made for: with the adaptive model
-// they find out and are right sooner than with corrections alone, and a restart forgets little of it.
+// Agents in a world that is not the one that their speed model was made for: with the adaptive
+// model they find out and are right sooner than with corrections alone, and a restart forgets
+// little of it.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -14,7 +14,8 @@ enum class PhysicsKind : std::uint8_t { trace, full, measured, dl2 };
 enum class NetworkKind : std::uint8_t { even, flows, phases };
 
 /// What decides how fast a simulated job runs, as users write it: `trace`, `full`,
-/// `measured` (interference/measured_physics.h), `dl2` (interference/dl2_physics.h), or `full:` and, with commas between them, any of `stragglers=SIGMA`, `pairs=FILE`, `goodput` (see
+/// `measured` (interference/measured_physics.h), `dl2` (interference/dl2_physics.h), or `full:`
+/// and, with commas between them, any of `stragglers=SIGMA`, `pairs=FILE`, `goodput` (see
 /// FullPhysicsOptions), `network=flows` and with that `phases`.
 struct PhysicsChoice {
   PhysicsKind kind = PhysicsKind::trace;

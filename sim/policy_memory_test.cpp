@@ -126,7 +126,8 @@ void goes_on(const std::string& policy, DurationKnowledge::Kind knows,
 }
 
 TEST_CASE("Tiresias' history of service outlives its agent") {
-  // A waiting job keeps the index that it had when it began to wait, and in a new life that of then.
+  // A waiting job keeps the index that it had when it began to wait, and in a new life that of
+  // then.
   goes_on("tiresias-gittins", DurationKnowledge::none, while_idle());
 }
 

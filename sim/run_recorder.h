@@ -88,7 +88,8 @@ struct Recording {
 /// Told by a world of what happens, in its order; keeps what `starling view` shows. It changes
 /// nothing: a recorded run is the run that it would have been. Its memory grows with attempts, and
 /// with frames to a bound: when there are more than kFramesMax entries, those of two intervals
-/// become one; what does not fit into a single one is not kept. A world begins a recording anew; before, nothing may be told.
+/// become one; what does not fit into a single one is not kept. A world begins a recording anew;
+/// before, nothing may be told.
 class RunRecorder {
  public:
   static constexpr std::size_t kFramesMax = 20'000;

@@ -9,8 +9,9 @@ namespace starling {
 /// How a job runs on its GPUs, beside where (Placement). Plain data; a 0 means as the job asks, so
 /// Allocation{} is a job that runs as it asks.
 struct Allocation {
-  /// That compute local_batch each: those that the GPUs make, gpus / JobSpec::gpus_per_worker. Alone
-  /// it is the size of a gang over partitions that is to be (scheduling/policy.h), or says nothing.
+  /// That compute local_batch each: those that the GPUs make, gpus / JobSpec::gpus_per_worker.
+  /// Alone it is the size of a gang over partitions that is to be (scheduling/policy.h), or says
+  /// nothing.
   std::uint32_t workers = 0;
   std::uint32_t servers = 0;       ///< parameter servers
   std::uint32_t local_batch = 0;   ///< samples that a worker computes at a time

@@ -138,8 +138,8 @@ constexpr std::array<double, kGavelTypes> kGavelMemoryGib = {
     2,    2,    3,    6,  10,    // Transformer, 16 to 256
 };
 
-// As the papers count them: Krizhevsky 2012, Simonyan 2014, Szegedy 2014, He 2015, Huang 2016, Devlin
-// 2018, Radford 2018 and 2019.
+// As the papers count them: Krizhevsky 2012, Simonyan 2014, Szegedy 2014, He 2015, Huang 2016,
+// Devlin 2018, Radford 2018 and 2019.
 struct Layers {
   std::string_view model;
   std::uint16_t count;

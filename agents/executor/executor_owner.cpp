@@ -65,8 +65,9 @@ void ExecutorStep::on(const Goodbye&) {
   s.hello = later(now, s.hello_backoff);
 }
 
-/// How old the home's confirmation is. One that was overtaken by a newer one is dropped. It left the owner
-/// after the last Pong, and maybe long before it arrived here, so it counts from that Pong's Ping.
+/// How old the home's confirmation is. One that was overtaken by a newer one is dropped. It left
+/// the owner after the last Pong, and maybe long before it arrived here, so it counts from that
+/// Pong's Ping.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");
   const auto at = s.runs.find(answer.attempt);
@@ -94,8 +95,8 @@ void ExecutorStep::ping() {
   tell(Ping{s.pings});
 }
 
-/// Of what has arrived now, as far as its owner's patience counts: later than this it may have given
-/// up who said nothing since.
+/// Of what has arrived now, as far as its owner's patience counts: later than this it may have
+/// given up who said nothing since.
 Instant ExecutorStep::said_at_the_latest() const {
   if (!beats()) return now;
   return std::min(now, later(std::max(s.born, s.heard_by_owner), s.config.timers.late));
@@ -107,8 +108,8 @@ Instant ExecutorStep::wanted(const Run& run) const {
   return run.token > 0 ? std::min(heard, run.confirmed_at) : heard;
 }
 
-/// It may live so long without another confirmation. The launcher is told, and sees to it that this holds
-/// also if this executor runs no cycle any more. Where nothing beats, silence means nothing.
+/// It may live so long without another confirmation. The launcher is told, and sees to it that this
+/// holds also if this executor runs no cycle any more. Where nothing beats, silence means nothing.
 Instant ExecutorStep::until(const Run& run) const {
   if (planted(Bug::never_lapses)) return kNever;
   return beats() ? later(wanted(run), s.config.timers.orphan) : kNever;

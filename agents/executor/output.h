@@ -14,7 +14,8 @@
 namespace starling {
 
 struct Tick {};  ///< time passed; nothing else happened
-/// `from` and `by` are authenticated by the transport; `protocol` is the newest that both sides speak.
+/// `from` and `by` are authenticated by the transport; `protocol` is the newest that both sides
+/// speak.
 struct Received {
   NodeId from;
   Message message;
@@ -33,15 +34,16 @@ struct ArchiveChunk {
   std::uint64_t number = 0;
   std::vector<Record> records;
 };
-/// What `send` says of that job with an unknown phase (in a JobState or a JobList), or in no lines (in an Explanation), is in
-/// that chunk of the archive: the driver fills it in. Where it cannot, it is not said.
+/// What `send` says of that job with an unknown phase (in a JobState or a JobList), or in no lines
+/// (in an Explanation), is in that chunk of the archive: the driver fills it in. Where it cannot,
+/// it is not said.
 struct Recall {
   JobId job;
   std::uint64_t chunk = 0;
 };
 
-/// What a step wants done, in this order: archive, then persist and sync everything, then send with what is recalled, then
-/// forget chunks of the archive, then teach the speed model. Callers
+/// What a step wants done, in this order: archive, then persist and sync everything, then send with
+/// what is recalled, then forget chunks of the archive, then teach the speed model. Callers
 /// clear and reuse one Output, so that a step allocates nothing once it has warmed up.
 struct Output {
   std::vector<Record> persist;

@@ -16,7 +16,8 @@ inline const NodeId kStranger = agent_node(AgentId{1});
 
 inline Instant at(Duration d) { return Instant(d); }
 
-/// For tests: two servers of four GPUs: 0-3 and 4-7; the data centre has a third one, which is not ours.
+/// For tests: two servers of four GPUs: 0-3 and 4-7; the data centre has a third one, which is not
+/// ours.
 struct ScriptedExecutor {
   Topology topology;
   Executor executor;

@@ -314,8 +314,8 @@ void HomeStep::on(NodeId from, const AttemptQuery& query) {
   tell(agent_of(from), AttemptAnswer{query.attempt, life, query.token});
 }
 
-/// Of a gang one executor at least tells its pace. What it took to start is the time since then less
-/// what the pace has needed for its work; once for each attempt, at the first word of it.
+/// Of a gang one executor at least tells its pace. What it took to start is the time since then
+/// less what the pace has needed for its work; once for each attempt, at the first word of it.
 void HomeStep::see(Job& job, Job::Run& run, const Progress& progress) {
   if (progress.noise > 0) job.seen.noise_scale = progress.noise;
   if (progress.batch > 0) job.seen.batch = progress.batch;

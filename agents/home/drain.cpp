@@ -48,8 +48,8 @@ void OwnerStep::on(NodeId from, const SetDrain& drain) {
                         std::max(drain.version, newest)});
 }
 
-/// Every attempt that may still run on a GPU in `gpus` ends here as lost, so that its home starts it
-/// anew elsewhere. One whose processes there have ended well needs them no more: the rest of its
+/// Every attempt that may still run on a GPU in `gpus` ends here as lost, so that its home starts
+/// it anew elsewhere. One whose processes there have ended well needs them no more: the rest of its
 /// gang goes on to the same end.
 void OwnerStep::give_up(IndexRange gpus, const std::string& why) {
   std::vector<AttemptId> reserved;

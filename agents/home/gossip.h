@@ -14,11 +14,11 @@ namespace starling {
 /// Which agents one tells next, and what of all it knows, where a flock is too large for everybody
 /// to tell everybody.
 ///
-/// An agent tells those 1, 2, 4, 8, ... numbers after it, in turn, what it has learned since it last
-/// told them: if all did so in step, everybody would know everything after log2(flock) rounds
-/// (dissemination; Hensgen, Finkel, Manber 1988). What a change costs is how many are told of it, and
-/// does not grow with the flock. Deterministic, and no agent has a part of its own: one that cannot
-/// be heard is passed over.
+/// An agent tells those 1, 2, 4, 8, ... numbers after it, in turn, what it has learned since it
+/// last told them: if all did so in step, everybody would know everything after log2(flock) rounds
+/// (dissemination; Hensgen, Finkel, Manber 1988). What a change costs is how many are told of it,
+/// and does not grow with the flock. Deterministic, and no agent has a part of its own: one that
+/// cannot be heard is passed over.
 class Gossip {
  public:
   /// Agents told at a time.

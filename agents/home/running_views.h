@@ -12,8 +12,8 @@
 
 namespace starling {
 
-/// The running jobs of a home as its policy reads them, for policies that do: a list by start, or an
-/// index by expected end. Jobs leave the list by a mark; views() removes the marked together.
+/// The running jobs of a home as its policy reads them, for policies that do: a list by start, or
+/// an index by expected end. Jobs leave the list by a mark; views() removes the marked together.
 class RunningViews {
  public:
   explicit RunningViews(const PolicyFacts& facts);

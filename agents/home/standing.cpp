@@ -150,8 +150,8 @@ bool HomeStep::look_at_others(Job& job) {
   return true;
 }
 
-/// Whoever has it, or everybody: of a job of this home its end will be told here. What is in its own
-/// archive the driver reads for it, so it is asked, too.
+/// Whoever has it, or everybody: of a job of this home its end will be told here. What is in its
+/// own archive the driver reads for it, so it is asked, too.
 void HomeStep::ask_for(const JobId& id, OtherJob& other) {
   if (s.home.jobs.contains(id) || later(other.asked, kAskAgain) > now) return;
   other.asked = now;

@@ -280,7 +280,8 @@ void HomeStep::free_claims(const Job& job, bool all) {
 }
 
 /// A job that is more urgent waits here and could start here. One that has waited for its patience
-/// competes by a turn of its own; otherwise one that never starts would keep all others from theirs.
+/// competes by a turn of its own; otherwise one that never starts would keep all others from
+/// theirs.
 bool OwnerStep::more_urgent_waits(const BidRequest& request) {
   return std::ranges::any_of(s.home.waiting.views(), [&](const JobView& view) {
     const JobSpec& spec = *view.spec;
@@ -317,7 +318,8 @@ std::optional<Refusal> OwnerStep::admit_claim(AgentId home, const BidRequest& re
 }
 
 /// Chosen once for a turn, so that what is kept becomes free; again where some of it has gone out
-/// of service. A job that runs is taken to go on for as long as it has run here, if it does not yield.
+/// of service. A job that runs is taken to go on for as long as it has run here, if it does not
+/// yield.
 void OwnerStep::keep_servers(Claim& claim, const BidRequest& request) const {
   const Occupancy& gpus = s.owner.ledger.gpus();
   JobSpec shape;

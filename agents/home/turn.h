@@ -22,17 +22,17 @@ namespace starling {
 // claims the partitions that it needs, its own first, in ascending order: an owner keeps as many
 // servers for it as hold what is asked of its partition (agents/owner/kept_servers.h). Nothing else
 // starts on them, so that they become free as what runs there ends, and the owner says again and
-// again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts for the hold time, the next one twice as
-// long, and between two turns as much time passes as the last one took, so that half of the time is
-// everybody's. Other jobs neither see the kept servers nor are told of them (digests). Of one home
-// the most urgent goes first, then the longest waiting; of several homes' gangs likewise.
-// Others give way at once and come again, also to a more urgent job that waits at the owner and has
-// not yet waited for its own patience.
+// again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts
+// for the hold time, the next one twice as long, and between two turns as much time passes as the
+// last one took, so that half of the time is everybody's. Other jobs neither see the kept servers
+// nor are told of them (digests). Of one home the most urgent goes first, then the longest waiting;
+// of several homes' gangs likewise. Others give way at once and come again, also to a more urgent
+// job that waits at the owner and has not yet waited for its own patience.
 //
-// A policy that stops jobs has its homes stop theirs on the kept servers for a gang that needs several
-// partitions and has waited for an hour: no policy can, for each sees but its own. Those stop that lie
-// wholly in one partition, may be stopped, and are no more urgent. Such a turn lasts for as long as
-// stopping may take, and after one in vain other partitions are claimed.
+// A policy that stops jobs has its homes stop theirs on the kept servers for a gang that needs
+// several partitions and has waited for an hour: no policy can, for each sees but its own. Those
+// stop that lie wholly in one partition, may be stopped, and are no more urgent. Such a turn lasts
+// for as long as stopping may take, and after one in vain other partitions are claimed.
 //
 // Only where frames may get lost: in a perfect network policies alone decide, as published; but for
 // gangs that need several partitions and that policies leave waiting for an hour.

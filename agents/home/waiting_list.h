@@ -11,8 +11,9 @@
 
 namespace starling {
 
-/// The views of the jobs that wait, in order of arrival, as a policy reads them. Jobs mostly leave at the front or
-/// a few at a time, so leaving only marks; the marked are removed together, before the next look.
+/// The views of the jobs that wait, in order of arrival, as a policy reads them. Jobs mostly leave
+/// at the front or a few at a time, so leaving only marks; the marked are removed together, before
+/// the next look.
 class WaitingList {
  public:
   /// `view.order` must not be in the list.

@@ -54,8 +54,8 @@ class Ledger {
   /// Holds all of `gpus` for `attempt` until `until`, or none. A repeat extends the hold.
   /// `expired`: was released; `invalid`: not ascending or not of this partition; `not_ready`:
   /// quarantined; `conflict`: a job is there that it does not expect to share them with, or has
-  /// the CPUs or the memory; `busy`: too many holds. `beside`: running attempts that it expects, one
-  /// on a GPU; each has been offered to it. No other that is there will do.
+  /// the CPUs or the memory; `busy`: too many holds. `beside`: running attempts that it expects,
+  /// one on a GPU; each has been offered to it. No other that is there will do.
   std::optional<Refusal> reserve(AttemptId attempt, AgentId home, const Placement& gpus,
                                  Instant until, Demand each = {},
                                  std::span<const AttemptId> beside = {});

@@ -183,8 +183,8 @@ void OwnerStep::on(NodeId from, const StartAttempt& start) {
   if (torn(s, share)) {
     return fail_share(start.attempt, share, {0, true, "a part of it is gone"});
   }
-  // Task groups of an earlier life are launched again only once their executor has answered: its answer
-  // comes first.
+  // Task groups of an earlier life are launched again only once their executor has answered: its
+  // answer comes first.
   bool running = true;
   for (TaskGroup& group : share.task_groups) {
     if (group.state == TaskGroup::State::unknown && s.owner.executors[group.executor].trusted) {

@@ -169,8 +169,8 @@ struct Job {
   void came_back(std::vector<AgentId> before);
   /// It has run again since `from`. False: it did not wait for that.
   bool waits_no_more(Instant from);
-  /// How long it has waited between attempts until `now`: no longer than it has been there, whatever
-  /// a calendar said that has jumped meanwhile.
+  /// How long it has waited between attempts until `now`: no longer than it has been there,
+  /// whatever a calendar said that has jumped meanwhile.
   [[nodiscard]] Duration requeued_by(Instant now) const {
     const Duration waits = waits_since == kNever ? Duration{0} : now - waits_since;
     return std::clamp(requeued + waits, Duration{0}, std::max(now - submitted, Duration{0}));

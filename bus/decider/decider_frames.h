@@ -27,8 +27,8 @@ constexpr std::size_t kMostAdvised = 4096;                       ///< decisions 
 constexpr std::size_t kMostAdvisedGpus = std::size_t{1} << 20U;  ///< of all its decisions together
 
 /// What a decider answered. `invalid`: it is no frame of an advice of this version, names GPUs that
-/// `topology` does not have, or has more decisions or GPUs than may be. Jobs, agents, order and room
-/// are the core's to check, as those of any policy.
+/// `topology` does not have, or has more decisions or GPUs than may be. Jobs, agents, order and
+/// room are the core's to check, as those of any policy.
 [[nodiscard]] Result<DeciderAdvice> read_advice(std::span<const std::byte> frame,
                                                 const Topology& topology);
 

@@ -112,7 +112,8 @@ void ExternalPolicy::set_round() {
   facts_.round = open ? std::max(kShortestRound, options_.timeout / 4) : kAgain;
 }
 
-/// Advice to the present question, if it is there or comes within `wait`; what else comes is dropped.
+/// Advice to the present question, if it is there or comes within `wait`; what else comes is
+/// dropped.
 std::optional<DeciderAdvice> ExternalPolicy::take(const Topology& topology, Duration wait) {
   const auto until = std::chrono::steady_clock::now() + wait;
   try {

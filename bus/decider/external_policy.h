@@ -20,13 +20,14 @@ struct ExternalOptions {
 
 /// Asks a process of this machine, in any language, what to do (decider.fbs): requests of a ZeroMQ
 /// DEALER, which a REP answers. Whatever that process does, or does not, costs quality and never
-/// safety: advice that is late, damaged or of another question is dropped and counted, and `fallback`
-/// decides in its place.
+/// safety: advice that is late, damaged or of another question is dropped and counted, and
+/// `fallback` decides in its place.
 ///
 /// Without `wait` decide() never waits: it notes the question, which learn() sends after the step,
 /// and answers with the advice that has come since, if nothing has changed meanwhile; with nothing
-/// while there is time; then as `fallback` does. While a question is open it asks to be called again
-/// each quarter of the time-out, else each second. With `wait` it is as deterministic as the decider.
+/// while there is time; then as `fallback` does. While a question is open it asks to be called
+/// again each quarter of the time-out, else each second. With `wait` it is as deterministic as the
+/// decider.
 class ExternalPolicy final : public Policy {
  public:
   ExternalPolicy(ExternalOptions options, std::unique_ptr<Policy> fallback);

@@ -68,8 +68,8 @@ bool Node::hear_outlived(NodeId from, const Goodbye& goodbye) {
 }
 
 /// It is written down: of agents whenever it grows, of executors each life. One that was set back
-/// would else pass for the newest where its agent has begun anew, and what an earlier life of it had
-/// said, and comes late, for the word of a later one.
+/// would else pass for the newest where its agent has begun anew, and what an earlier life of it
+/// had said, and comes late, for the word of a later one.
 void Node::learn(NodeId peer, const FrameHeader& header, Seen& seen) {
   if (header.born == 0 || (seen.born == header.born && header.written <= seen.written)) return;
   const bool life = seen.born != header.born;

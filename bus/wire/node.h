@@ -72,7 +72,8 @@ struct NodeCounters {
 /// understood by everybody, also by a peer that came back with an older version.
 ///
 /// Guarantee: no message leaves before every record of the same cycle is durable. A journal that
-/// refuses ends the node: that cycle sends nothing, and this and every later call returns the error.
+/// refuses ends the node: that cycle sends nothing, and this and every later call returns the
+/// error.
 ///
 /// Old state: a frame says which life it is of, how far its journal has come, and how far that was
 /// when this life began. A node remembers the first two of its peers, and of agents durably, with
@@ -100,8 +101,8 @@ class Node {
   /// When pump() or tick() is due at the latest, if no frame comes before.
   [[nodiscard]] virtual Instant next_deadline() const noexcept = 0;
 
-  /// Runs cycles until `deadline`, request_stop() or the instant of may_speak_until(), asleep in the
-  /// endpoint in between. True: stopped on request. Needs options.clock.
+  /// Runs cycles until `deadline`, request_stop() or the instant of may_speak_until(), asleep in
+  /// the endpoint in between. True: stopped on request. Needs options.clock.
   [[nodiscard]] Result<bool> run_until(Instant deadline);
   /// For signal handlers: run_until() returns after at most one more cycle.
   void request_stop() noexcept { stop_.store(true, std::memory_order_relaxed); }
@@ -118,8 +119,8 @@ class Node {
   /// Why a peer last refused to talk to this node; empty: none has.
   [[nodiscard]] const std::string& goodbye() const noexcept { return goodbye_; }
 
-  /// A life of the peer that began from `written` records as life `begins` would be told that it lacks
-  /// something.
+  /// A life of the peer that began from `written` records as life `begins` would be told that it
+  /// lacks something.
   [[nodiscard]] bool knows_beyond(NodeId peer, Incarnation begins, std::uint64_t written) const;
 
   /// That a peer knows more of this node than its journal does; none: no peer has said so.

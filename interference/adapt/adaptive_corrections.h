@@ -21,11 +21,11 @@ namespace starling {
 /// (PageHinkley; of jobs beside others of whom little is known yet, or of those that are known)
 /// everything that was learned of jobs that share a GPU of that kind is put aside:
 /// from then on MixedEffects answers, which begins at the prior, the meta-initialisation, with its
-/// wide intervals, and learns first what was measured since the change, of the last kRecent. How far
-/// this change is from the prior, in its deviations, is told by the evidence: of kWidths the one
-/// under which what was measured since is likeliest, asked again at kAsked measurements. A further
-/// alarm begins all that anew. On a kind that the network was not trained on it is so from the
-/// start. Meetings on links and servers stay with Residuals. Deterministic.
+/// wide intervals, and learns first what was measured since the change, of the last kRecent. How
+/// far this change is from the prior, in its deviations, is told by the evidence: of kWidths the
+/// one under which what was measured since is likeliest, asked again at kAsked measurements. A
+/// further alarm begins all that anew. On a kind that the network was not trained on it is so from
+/// the start. Meetings on links and servers stay with Residuals. Deterministic.
 class AdaptiveCorrections final : public Corrections {
  public:
   static constexpr std::size_t kRecent = 96;  ///< measurements kept of each kind

@@ -50,12 +50,13 @@ class MixedEffects {
                                   std::span<const ShiftedPair> other) const;
 
   [[nodiscard]] std::uint64_t observed() const noexcept { return observed_; }
-  /// Log likelihood of what was measured, each given what was measured before it, but for a constant.
+  /// Log likelihood of what was measured, each given what was measured before it, but for a
+  /// constant.
   [[nodiscard]] double evidence() const noexcept { return evidence_; }
 
   void save(std::vector<std::byte>& out) const;
-  /// Reads what save() wrote from word `at` on, which is moved behind it. `invalid`: it is not that;
-  /// then this is of no use any more.
+  /// Reads what save() wrote from word `at` on, which is moved behind it. `invalid`: it is not
+  /// that; then this is of no use any more.
   [[nodiscard]] Status restore(std::span<const std::byte> bytes, std::size_t& at);
 
  private:

@@ -32,7 +32,8 @@ struct ShiftPrior {
   double victim = 0.2, other = 0.1, pair = 0.05;  ///< deviations of the effects
   double noise = 0.05;                            ///< of one measured log speed
 
-  /// Of a victim's profile and that of the other. `predicted`: the log slowdown of the victim that was believed, at least 0.
+  /// Of a victim's profile and that of the other. `predicted`: the log slowdown of the victim that
+  /// was believed, at least 0.
   [[nodiscard]] ShiftFeatures features(std::span<const float> own, std::span<const float> its,
                                        double predicted) const;
 

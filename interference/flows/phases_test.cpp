@@ -18,8 +18,8 @@
 using namespace starling;
 
 // 8 servers of 8 V100s; their network is not named, 100 Gbit/s assumed. Of gangs on two and four
-// servers, since those on one leave none. Computing is the measured one, for the batches are not the
-// catalogue's, so only the exchange is judged, and what part of an iteration it is.
+// servers, since those on one leave none. Computing is the measured one, for the batches are not
+// the catalogue's, so only the exchange is judged, and what part of an iteration it is.
 TEST_CASE("Muri's gangs exchange for a part of an iteration that is met to 0.1 on average" *
           doctest::test_suite("published data")) {
   const auto file = test_data("muri/stage_times.csv");

@@ -42,8 +42,8 @@ struct BatchSplit {
 [[nodiscard]] double goodput(const StepTime& time, double phi, double own_batch,
                              const StepShape& shape) noexcept;
 
-/// The split for which `value` is highest, and that; 0 where so many replicas have no batch at all, since
-/// even the least of each is more than the largest.
+/// The split for which `value` is highest, and that; 0 where so many replicas have no batch at all,
+/// since even the least of each is more than the largest.
 struct BatchChoice {
   BatchSplit split;
   double goodput = 0;

@@ -16,7 +16,8 @@ inline constexpr std::array<double, 11> kNoiseParts = {0.02, 0.1, 0.2, 0.3, 0.4,
 /// The gradient noise scale phi of one model, in samples: the batch at which the variance of the
 /// gradient equals its square (McCandlish 2018). Constant in each part of the training, and within
 /// it phi = at_own * (M / own_batch)^slope: it is measured larger with larger batches M, whose
-/// learning rates are larger too. M counts as no less than own_batch and no more than largest_batch.
+/// learning rates are larger too. M counts as no less than own_batch and no more than
+/// largest_batch.
 struct NoiseScale {
   double own_batch = 1;      ///< M0, the smallest that was measured
   double largest_batch = 1;  ///< the largest one

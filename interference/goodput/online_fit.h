@@ -9,16 +9,17 @@
 
 namespace starling {
 
-/// What a job's pace is believed to be with any number of GPUs, anywhere, by any batch, from what it
-/// was measured to be: Pollux' fit of theta while the job runs (OSDI 2021, section 4.1).
+/// What a job's pace is believed to be with any number of GPUs, anywhere, by any batch, from what
+/// it was measured to be: Pollux' fit of theta while the job runs (OSDI 2021, section 4.1).
 ///
 /// Pace is progress per time in units of the shape that the job asks for alone, so StepTime's
 /// constants are fitted up to a factor: sample_s times the asked local batch is 1. Fitted are the
-/// logarithms of the other constants, of gamma - 1 and of the odds of bend, by the sum of squared errors of log pace
-/// plus the squared distances from a prior, in their deviations (maximum a posteriori;
-/// Levenberg-Marquardt). The prior of a job of which nothing is known is Pollux': exchanges cost next
-/// to nothing until they are measured, so that larger sizes are tried. What was measured nearer
-/// tells what is farther, of which nothing was: no tier is believed to be cheaper than a nearer one.
+/// logarithms of the other constants, of gamma - 1 and of the odds of bend, by the sum of squared
+/// errors of log pace plus the squared distances from a prior, in their deviations (maximum a
+/// posteriori; Levenberg-Marquardt). The prior of a job of which nothing is known is Pollux':
+/// exchanges cost next to nothing until they are measured, so that larger sizes are tried. What was
+/// measured nearer tells what is farther, of which nothing was: no tier is believed to be cheaper
+/// than a nearer one.
 class OnlineFit {
  public:
   static constexpr std::size_t kParameters = 10, kMostSamples = 32;
@@ -38,8 +39,8 @@ class OnlineFit {
 
   /// Gradient noise scale, in samples; 0: unknown, and every sample makes as much progress.
   void set_noise(double noise) noexcept { noise_ = noise; }
-  /// A measured pace, above 0. Of a shape that was measured before the mean of the newest counts. Of
-  /// more shapes than kMostSamples the one measured least goes.
+  /// A measured pace, above 0. Of a shape that was measured before the mean of the newest counts.
+  /// Of more shapes than kMostSamples the one measured least goes.
   void add(const StepShape& shape, double type_speed, double pace);
   /// Works in what add() brought. Less than a millisecond.
   void fit();

@@ -48,7 +48,8 @@ class Corrections {
 
   /// All of it as bytes, which fit only the weights with that hash.
   [[nodiscard]] virtual std::vector<std::byte> state(std::uint64_t weights) const = 0;
-  /// `invalid` for bytes that are truncated, altered, or of other weights; then nothing has changed.
+  /// `invalid` for bytes that are truncated, altered, or of other weights; then nothing has
+  /// changed.
   [[nodiscard]] virtual Status restore(std::span<const std::byte> state, std::uint64_t weights) = 0;
 };
 

@@ -11,12 +11,12 @@
 
 namespace starling {
 
-/// How fast each GPU is in units of the fastest of its type, learned from gangs whose speed is known
-/// but for that: a gang goes as its slowest GPU. Of each GPU a normal belief of its log speed, which
-/// forgets. A gang that was faster than believed clears all its GPUs of being slower than it was; of
-/// one that was slower each is blamed as much as its belief is uncertain, so those that were cleared
-/// elsewhere are blamed less. Bounded: in [Server::kSlowestGpu, 1], and one wild measurement moves a
-/// belief by kMostSurprise deviations at most. Deterministic.
+/// How fast each GPU is in units of the fastest of its type, learned from gangs whose speed is
+/// known but for that: a gang goes as its slowest GPU. Of each GPU a normal belief of its log
+/// speed, which forgets. A gang that was faster than believed clears all its GPUs of being slower
+/// than it was; of one that was slower each is blamed as much as its belief is uncertain, so those
+/// that were cleared elsewhere are blamed less. Bounded: in [Server::kSlowestGpu, 1], and one wild
+/// measurement moves a belief by kMostSurprise deviations at most. Deterministic.
 class GpuSpeeds {
  public:
   static constexpr double kPrior = 0.1;       ///< deviation of a log speed that was not measured
@@ -27,7 +27,8 @@ class GpuSpeeds {
 
   /// The log speed of the slowest of them, at most 0. Allocates nothing.
   [[nodiscard]] double slowest(std::span<const GpuId> gpus) const noexcept;
-  /// The log of the measured speed of a gang on `gpus` over what it were on the fastest of the type.
+  /// The log of the measured speed of a gang on `gpus` over what it were on the fastest of the
+  /// type.
   void observe(std::span<const GpuId> gpus, double log_ratio);
 
   /// No GPU is believed to be slow, nor known not to be.

@@ -225,8 +225,8 @@ TEST_CASE("a memo of answers asks again when an adaptive model has learned all a
   const JobProfile job{"ResNet-50 (batch size 64)", 1, 0}, unseen{"A3C", 1, 0};
   const Neighbours beside = {{{"LM (batch size 20)", 1, 0}, gpus({0})}};
   const auto unsure = [&] { return speed->speed(unseen, gpus({0}), beside).uncertainty; };
-  // As it believes, so that the answer to this very question is no news; at the fourth it asks which
-  // width fits, and the narrowest does.
+  // As it believes, so that the answer to this very question is no news; at the fourth it asks
+  // which width fits, and the narrowest does.
   const auto observe = [&] {
     speed->observe(job, gpus({0}), beside, speed->speed(job, gpus({0}), beside).relative);
   };

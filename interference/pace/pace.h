@@ -15,8 +15,9 @@ struct PaceQuestion {
   const Placement& placement;
   const Neighbours& beside;
   Allocation allocation = {};
-  /// Samples of one iteration at the size asked for. 0: JobProfile::batch or, where the job does not
-  /// say it, the own batch of the model's profile on each GPU; where there is no profile either, it is unknown, and local_batch changes nothing.
+  /// Samples of one iteration at the size asked for. 0: JobProfile::batch or, where the job does
+  /// not say it, the own batch of the model's profile on each GPU; where there is no profile
+  /// either, it is unknown, and local_batch changes nothing.
   std::uint32_t batch = 0;
   double done = 0;  ///< part of the training that is done, in [0, 1]: noise grows with it
 };
@@ -53,12 +54,13 @@ struct PaceOptions {
 ///            one as at the size asked for; parameter servers: the batch asked for, among however
 ///            many workers there are, unless local_batch says otherwise. What is not said takes
 ///            the world's time, which is proportional to it (compute = 0)
-///   noise    efficiency = (phi + M0) / (phi + M) (McCandlish 2018, Pollux 2021), M0 the batch asked
-///            for, phi by model, part of the training and batch
+///   noise    efficiency = (phi + M0) / (phi + M) (McCandlish 2018, Pollux 2021), M0 the batch
+///            asked for, phi by model, part of the training and batch
 ///   copies   each server's part is a gang of its own, with workers of one GPU; their paces add up,
 ///            and PaceOptions::averaged stands for noise
 ///   servers  so many parameter servers, which occupy CPUs of the servers that the gang is on and
-///            serve as fast as those allow (interference/parameter_servers.h); a job that asked for all-reduce keeps a batch for each GPU
+///            serve as fast as those allow (interference/parameter_servers.h); a job that asked for
+///            all-reduce keeps a batch for each GPU
 ///
 /// `relative` with Allocation{} and without goodput is exactly Physics' rate() * scaling() of the
 /// same form. `job.gpus` is placement.size(); at least one GPU. Pure.
@@ -66,8 +68,8 @@ struct PaceOptions {
                         const PaceOptions& options = {});
 
 /// Pace::relative where noise is counted as a mean over the training, each part taking its own time
-/// (training_efficiency), and not as it is at `question.done`: so a rate does not change on its way.
-/// Without `goodput`, and for models whose noise was not measured, every sample makes as much.
+/// (training_efficiency), and not as it is at `question.done`: so a rate does not change on its
+/// way. Without `goodput`, and for models whose noise was not measured, every sample makes as much.
 [[nodiscard]] double training_pace(const IterationForm& form, const PaceQuestion& question,
                                    bool goodput);
 

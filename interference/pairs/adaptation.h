@@ -11,8 +11,8 @@
 
 namespace starling {
 
-/// How fast the speed model gets right after a change of hardware: pairs of a ShiftTask are measured
-/// one after another, and the error is that of pairs which are never measured.
+/// How fast the speed model gets right after a change of hardware: pairs of a ShiftTask are
+/// measured one after another, and the error is that of pairs which are never measured.
 struct AdaptationOptions {
   std::uint32_t samples = 80;  ///< pairs that are measured, both directions each
   double held_out = 0.25;      ///< part of the pairs that only judge; at least one does
@@ -45,8 +45,8 @@ struct AdaptationCurve {
 };
 
 /// The arms with `shipped` are the corrections that agents with `learned` make; those with meta
-/// begin as these on a kind of GPU that the network knows, and have to find out that it is another. The
-/// task has rows.
+/// begin as these on a kind of GPU that the network knows, and have to find out that it is another.
+/// The task has rows.
 [[nodiscard]] AdaptationCurve adaptation_curve(const ShiftTask& task, const ShiftPrior& prior,
                                                AdaptationArm arm, const AdaptationOptions& options);
 

@@ -25,8 +25,8 @@ class MeasuredContention final : public Contention {
                               GpuKind kind) const noexcept override;
   [[nodiscard]] double on_host(const ModelProfile& own, double ratio) const noexcept override;
 
-  /// Was a pair of models of these jobs measured on a GPU type that is there? If not, no run of them
-  /// differs from one without the file.
+  /// Was a pair of models of these jobs measured on a GPU type that is there? If not, no run of
+  /// them differs from one without the file.
   [[nodiscard]] bool measures(const Topology& topology, const Trace& jobs) const;
 
  private:

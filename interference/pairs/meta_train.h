@@ -23,10 +23,11 @@ struct MetaOptions {
 /// The means of the slopes by Reptile (A. Nichol, J. Achiam, J. Schulman, On first-order
 /// meta-learning algorithms, arXiv:1803.02999): a few gradient steps of the squared error on a few
 /// pairs of a task drawn at random, and a step of the initialisation towards where they led. Then
-/// how far tasks are from it: deviations of the slopes by how far 200 gradient steps on a whole task
-/// lead from it, in the mean of squares over the tasks, and one factor for these and the deviations of effects and noise by the likelihood of each
-/// measured speed given those before it, over all tasks in one random order each (the evidence),
-/// with minimize(). At least kLeastShifts tasks, each with rows. Same input, same prior.
+/// how far tasks are from it: deviations of the slopes by how far 200 gradient steps on a whole
+/// task lead from it, in the mean of squares over the tasks, and one factor for these and the
+/// deviations of effects and noise by the likelihood of each measured speed given those before it,
+/// over all tasks in one random order each (the evidence), with minimize(). At least kLeastShifts
+/// tasks, each with rows. Same input, same prior.
 [[nodiscard]] ShiftPrior meta_train(std::span<const ShiftTask> tasks, const MetaOptions& options);
 
 /// Log likelihood of each measured speed given those before it, summed up over the first `shots`

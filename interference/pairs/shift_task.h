@@ -28,8 +28,8 @@ struct ShiftRow {
 struct ShiftTask {
   std::string believed, world;  ///< sets
   GpuKind kind = GpuKind::v100;
-  bool trained =
-      true;  ///< the network knows that kind of GPU; else its intervals are wider, as agents have it
+  /// The network knows that kind of GPU; else its intervals are wider, as agents have it.
+  bool trained = true;
   std::vector<std::array<float, kGpuProfile>> profiles;  ///< by type
   std::vector<ShiftRow> rows;
 };
@@ -46,7 +46,8 @@ struct ShiftTask {
 [[nodiscard]] std::vector<std::string> shift_sets(const InterferenceNet& net, const PairData& data);
 /// Fewer tell nothing of how changes differ.
 constexpr std::size_t kLeastShifts = 2;
-/// That all_shifts() found fewer, what the data has, and what would be right; without the file's name.
+/// That all_shifts() found fewer, what the data has, and what would be right; without the file's
+/// name.
 [[nodiscard]] std::string too_few_shifts(const InterferenceNet& net, const PairData& data,
                                          const std::string& without = {});
 

@@ -42,8 +42,8 @@ std::vector<std::vector<std::uint32_t>> folds_of(const PairData& data, FoldKind 
   return out;
 }
 
-/// Mean of each set, and what each type adds in it as victim and as neighbour: ridge regression, one
-/// unknown after the other.
+/// Mean of each set, and what each type adds in it as victim and as neighbour: ridge regression,
+/// one unknown after the other.
 class Additive {
  public:
   Additive(const PairData& data, const std::vector<bool>& used) : types_(data.types.size()) {

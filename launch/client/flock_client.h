@@ -108,9 +108,9 @@ class FlockClient {
   [[nodiscard]] Result<std::vector<ChangedJob>> change(
       std::vector<JobState> jobs, JobChange change, Duration patience = std::chrono::seconds(20));
   /// The jobs that a user's text means: that of an id or of the beginning of one job's, task 7 of
-  /// an array as ID_7, all tasks of an array by its id or the beginning of it, a job's number (job_number.h)
-  /// where `numbers`. `not_found`: no agent that answers knows it; `invalid`: it is no id, or the
-  /// beginning of several.
+  /// an array as ID_7, all tasks of an array by its id or the beginning of it, a job's number
+  /// (job_number.h) where `numbers`. `not_found`: no agent that answers knows it; `invalid`: it is
+  /// no id, or the beginning of several.
   [[nodiscard]] Result<std::vector<JobState>> jobs_named(
       const std::string& text, bool numbers = false, Duration patience = std::chrono::seconds(20));
   /// What a job is to wait for, of AfterText: those that have ended as they were to are left out.

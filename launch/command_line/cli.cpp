@@ -12,7 +12,8 @@
 namespace starling {
 namespace {
 
-/// Behind words in brackets, which CLI11 would take for lists and take apart: "[ -e a ]" is a command.
+/// Behind words in brackets, which CLI11 would take for lists and take apart: "[ -e a ]" is a
+/// command.
 constexpr char kAsItIs = '\x1f';
 bool in_brackets(std::string_view word) {
   return word.size() > 1 && word.front() == '[' && word.back() == ']';

@@ -32,8 +32,8 @@ struct CommandHelp {
 /// "starling-topology-draw", as git names its own: the page of a command is this and ".1".
 [[nodiscard]] std::string manual_name(const std::string& program, const CommandHelp& command);
 
-/// A page of the manual (section 1, the macros of man(7)) that says what `--help` says. Its foot has
-/// the version and no date, so that a build gives the same page at any time.
+/// A page of the manual (section 1, the macros of man(7)) that says what `--help` says. Its foot
+/// has the version and no date, so that a build gives the same page at any time.
 [[nodiscard]] std::string manual_page(const std::string& program, const std::string& version,
                                       const CommandHelp& command);
 

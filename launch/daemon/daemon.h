@@ -63,7 +63,8 @@ struct Housekeeping {
   /// Every heartbeat, and while nothing may be said; an error ends it.
   std::function<Status()> keep;
   std::function<void()> pulse;  ///< every few seconds
-  /// When the right to speak ends (Node::may_speak_until); asked before every cycle. Not set: never.
+  /// When the right to speak ends (Node::may_speak_until); asked before every cycle. Not set:
+  /// never.
   std::function<Instant()> may_speak_until;
 };
 /// Runs `node` until a stop is requested. Else why not: the journal, or what `keep` said.

@@ -12,10 +12,10 @@
 
 namespace starling {
 
-/// Where what the policy of a partition learns outlives one life of it: with state in etcd beside the
-/// partition's journal, so that a host that takes it over goes on from there, but no more often than
-/// kEtcdApart, since etcd keeps what is replaced for a while; else the file. Failures go to the log,
-/// once until it works again, and are not tried again sooner than that.
+/// Where what the policy of a partition learns outlives one life of it: with state in etcd beside
+/// the partition's journal, so that a host that takes it over goes on from there, but no more often
+/// than kEtcdApart, since etcd keeps what is replaced for a while; else the file. Failures go to
+/// the log, once until it works again, and are not tried again sooner than that.
 ///
 /// Nothing is kept before a read has said what is there. A life that began without what it finds
 /// then leaves that for the next one until it has itself had kSpared to learn.

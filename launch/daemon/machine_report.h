@@ -32,9 +32,9 @@ class MachineReport {
 
   /// Looks again. True: sick() or findings() differ from before.
   bool look(Instant now);
-  /// Bad GPUs, and as `in_use` those of a server that is drained by its probe on which no attempt has
-  /// been since the drain began. An attempt is there until all its parts at this executor have ended:
-  /// the owner ends those whose GPUs it is told, as a whole.
+  /// Bad GPUs, and as `in_use` those of a server that is drained by its probe on which no attempt
+  /// has been since the drain began. An attempt is there until all its parts at this executor have
+  /// ended: the owner ends those whose GPUs it is told, as a whole.
   [[nodiscard]] const SickGpus& sick() const noexcept { return sick_; }
   [[nodiscard]] const std::vector<HardwareFinding>& findings() const noexcept { return findings_; }
 
@@ -68,8 +68,8 @@ class MachineReport {
 };
 
 /// The beginning of an executor's life: compares what NVML shows with the topology as `options`
-/// say. Notes in the folder of the node which GPUs there were, and the log tells of others. A driver
-/// that does not answer within `patience` is a finding, and its GPUs are believed.
+/// say. Notes in the folder of the node which GPUs there were, and the log tells of others. A
+/// driver that does not answer within `patience` is a finding, and its GPUs are believed.
 /// `invalid`: something is missing, and the options say that this is no way to go on.
 [[nodiscard]] Result<std::vector<HardwareFinding>> check_machine(
     const Topology& topology, IndexRange servers, const HealthOptions& options,

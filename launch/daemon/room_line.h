@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// Says in a daemon's log when its journal's disk is full, and when it has room again; asked at each
-/// heartbeat, which is also when the reserve is made whole.
+/// Says in a daemon's log when its journal's disk is full, and when it has room again; asked at
+/// each heartbeat, which is also when the reserve is made whole.
 class RoomLine {
  public:
   void say(Journal& journal) {

@@ -16,7 +16,8 @@ namespace starling {
 /// What is kept; empty: nothing. `io`: etcd does not answer.
 [[nodiscard]] Result<std::string> read_etcd_memory(const Deployment& deployment,
                                                    PartitionId partition);
-/// Keeps it in its place, as long as the partition is still `mine`: `fenced`. `io`. Within a second.
+/// Keeps it in its place, as long as the partition is still `mine`: `fenced`. `io`. Within a
+/// second.
 [[nodiscard]] Status keep_etcd_memory(const Deployment& deployment, const Ownership& mine,
                                       std::span<const std::byte> memory);
 

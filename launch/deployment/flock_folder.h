@@ -38,9 +38,9 @@ void undo_flock_folder(const std::filesystem::path& dir);
 [[nodiscard]] const std::vector<std::string>& node_file_names();
 
 /// Removes what Starling made in a flock's directory; the directory itself, too, if Starling made
-/// it, nothing else is in it and no process stands there. `nodes`: their names; folders of earlier ones
-/// are known by their config.json. Links are not followed. What it left, relative to `dir`; `io`
-/// where the system refused.
+/// it, nothing else is in it and no process stands there. `nodes`: their names; folders of earlier
+/// ones are known by their config.json. Links are not followed. What it left, relative to `dir`;
+/// `io` where the system refused.
 [[nodiscard]] Result<std::vector<std::string>> remove_flock_files(
     const std::filesystem::path& dir, const std::vector<std::string>& nodes);
 

@@ -12,10 +12,10 @@
 
 namespace starling {
 
-/// That the state of a node is an old copy, in the file `told` of its state directory, or beside its
-/// journal in etcd (launch/deployment/etcd_loss.h): written when a peer said so, or when a backup was
-/// restored. The node does not start until a newer state has been put there, or the loss is accepted
-/// (accept_loss.h).
+/// That the state of a node is an old copy, in the file `told` of its state directory, or beside
+/// its journal in etcd (launch/deployment/etcd_loss.h): written when a peer said so, or when a
+/// backup was restored. The node does not start until a newer state has been put there, or the loss
+/// is accepted (accept_loss.h).
 struct Told {
   Incarnation life;           ///< of this node, that is known elsewhere
   std::uint64_t written = 0;  ///< records of that life's journal; 0: not said
@@ -42,8 +42,8 @@ struct Told {
                                         Incarnation life, std::uint64_t written, const Told& told);
 
 /// The journal in `dir`, the only one of this node. `invalid` also where it lost records
-/// (store/sqlite/sqlite_journal.h), has gone although an earlier life wrote to it, or is known to be
-/// an old copy: then the text is the sentence above.
+/// (store/sqlite/sqlite_journal.h), has gone although an earlier life wrote to it, or is known to
+/// be an old copy: then the text is the sentence above.
 [[nodiscard]] Result<std::unique_ptr<Journal>> open_own_journal(const DeployedNode& me,
                                                                 const std::filesystem::path& flock,
                                                                 const StateDir& dir);

@@ -26,7 +26,8 @@ std::filesystem::path mark_file(const std::filesystem::path& key_file) {
 }
 
 /// The endpoint, and the flock.json and keys that it goes by. A daemon leaves a mark of the
-/// flock.json and logs what happens; clients say nothing, since what they print is others' business.
+/// flock.json and logs what happens; clients say nothing, since what they print is others'
+/// business.
 class RenewedEndpoint final : public Endpoint {
  public:
   /// `mark` is of the flock.json that `endpoint` goes by, or of an earlier one.

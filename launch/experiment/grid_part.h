@@ -19,9 +19,9 @@ struct GridPart {
 [[nodiscard]] Result<GridPart> read_part(const std::string& text);
 [[nodiscard]] std::string text_of(const GridPart& part);
 
-/// The indices of the part's runs, in the order of the grid. By rank of the runs' ids, so that every
-/// part has its share of each policy, load and data centre; the same on every machine, and each run
-/// is in exactly one part.
+/// The indices of the part's runs, in the order of the grid. By rank of the runs' ids, so that
+/// every part has its share of each policy, load and data centre; the same on every machine, and
+/// each run is in exactly one part.
 [[nodiscard]] std::vector<std::size_t> runs_of(const std::vector<RunPoint>& points,
                                                const GridPart& part);
 

@@ -19,10 +19,10 @@ struct MergeOutcome {
 
 /// Makes `out` the folder that one process would have left that had done all runs of `parts`, byte
 /// for byte, but for the times that decisions took. `out` has no results yet: write_results() makes
-/// them. Everything is looked at before anything is written. `invalid`: a folder is no experiment's,
-/// another experiment's or another program's, has a damaged record, or a run is in two of them or,
-/// without `incomplete`, in none; `conflict`: `out` has an experiment already; `io`: it cannot be
-/// written.
+/// them. Everything is looked at before anything is written. `invalid`: a folder is no
+/// experiment's, another experiment's or another program's, has a damaged record, or a run is in
+/// two of them or, without `incomplete`, in none; `conflict`: `out` has an experiment already;
+/// `io`: it cannot be written.
 [[nodiscard]] Result<MergeOutcome> merge_parts(const std::vector<std::filesystem::path>& parts,
                                                const MergeOptions& options);
 

@@ -249,7 +249,8 @@ class Pool {
     left_.pop_front();
     return point;
   }
-  /// One that no process has, and now this one. Those that another has finished since are done with.
+  /// One that no process has, and now this one. Those that another has finished since are done
+  /// with.
   Result<const RunPoint*> take_lock() {
     const fs::path runs = options_.out / "runs";
     const auto finished = [&](const RunPoint* point) {

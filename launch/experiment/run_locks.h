@@ -18,11 +18,11 @@ namespace starling {
 /// there for each run that is under way, which names its holder's host, the boot of that host, and
 /// its process.
 ///
-/// A lock is left behind by a process that dies. Another takes it over at once where it can see that
-/// the process is gone, on the same host; elsewhere once the file has not been touched for `kStale`
-/// by the clock of the process that looks, for its holder touches it each `kTouched`. A holder that
-/// only slept may then do a run that another does, too: that costs time and nothing else, because a
-/// record is put in its place whole, and both have the same.
+/// A lock is left behind by a process that dies. Another takes it over at once where it can see
+/// that the process is gone, on the same host; elsewhere once the file has not been touched for
+/// `kStale` by the clock of the process that looks, for its holder touches it each `kTouched`. A
+/// holder that only slept may then do a run that another does, too: that costs time and nothing
+/// else, because a record is put in its place whole, and both have the same.
 ///
 /// Calls may come from several threads. Locks that are held when it goes are released.
 class RunLocks {

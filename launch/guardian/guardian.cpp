@@ -117,8 +117,8 @@ class Guardian {
     spec.report = report_[1];
     spec.inherited = life_;
     spec.user = plan_.user ? &*plan_.user : nullptr;
-    // It has to be quicker than what it kills, where that is allowed. What it has just forked is so,
-    // too, until it is the program: on a busy machine that is most of a start.
+    // It has to be quicker than what it kills, where that is allowed. What it has just forked is
+    // so, too, until it is the program: on a busy machine that is most of a start.
     spec.niceness = ::getpriority(PRIO_PROCESS, 0);
     (void)::setpriority(PRIO_PROCESS, 0, -10);
     Status outcome = done();

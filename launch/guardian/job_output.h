@@ -19,9 +19,9 @@ namespace starling {
 /// how much was printed before each, log_starts.h). Of several workers each line begins with
 /// "[RANK] ", so that they can be told apart, and is written whole; what has no end for 4 KiB is a
 /// line, too. One worker alone is written as it speaks. Neither the part nor who calls this ever
-/// waits for a disk: a thread of its own writes, which begins with the first words, so that it takes
-/// nothing from a start. What it cannot write in time, or would take the room that daemons need
-/// (spare_bytes.h), is left out, with a line that says how much.
+/// waits for a disk: a thread of its own writes, which begins with the first words, so that it
+/// takes nothing from a start. What it cannot write in time, or would take the room that daemons
+/// need (spare_bytes.h), is left out, with a line that says how much.
 class JobOutput {
  public:
   struct Options {

@@ -18,8 +18,8 @@ namespace starling {
 [[nodiscard]] Result<int> lock_life(const std::filesystem::path& folder);
 
 /// SIGKILL to the processes of `user` that have the lock: a job can hand its descriptor to another
-/// user's process, which is spared, and while that has it the lock is not free. True: it is free, or
-/// was never taken. Where it cannot be told, it is not free.
+/// user's process, which is spared, and while that has it the lock is not free. True: it is free,
+/// or was never taken. Where it cannot be told, it is not free.
 bool kill_life_holders(const std::filesystem::path& folder, uid_t user);
 
 }  // namespace starling

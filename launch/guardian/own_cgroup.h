@@ -18,7 +18,8 @@ namespace starling {
 void leave_delegated_cgroup();
 
 /// In which this process makes cgroups for jobs: its own one, or the one above where it is in the
-/// `daemons` of one that was given to be divided up. It may be one that this process must not write to.
+/// `daemons` of one that was given to be divided up. It may be one that this process must not write
+/// to.
 [[nodiscard]] std::string cgroup_of_jobs();
 
 }  // namespace starling

@@ -16,7 +16,8 @@ namespace starling {
 // The folder of a part: all that its guardian and its executor, in whichever life, say to one
 // another. `plan` is written before the guardian starts; `guardian` says who guards, or that none
 // will; `control` is a FIFO with ControlWords; `alive` is locked by all processes of the
-// part (life_lock.h); `result` is there once none of them is left. Instants are nanoseconds of CLOCK_BOOTTIME, which goes on while the machine is suspended.
+// part (life_lock.h); `result` is there once none of them is left. Instants are nanoseconds of
+// CLOCK_BOOTTIME, which goes on while the machine is suspended.
 
 constexpr std::int64_t kNoDeadline = INT64_MAX;
 [[nodiscard]] std::int64_t boot_ns() noexcept;

@@ -75,8 +75,8 @@ std::string last_word(const std::string& line) {
                      end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
-/// Reads the sections of switches: each of their ports has a line. Sections of adapters say the same
-/// from the other side.
+/// Reads the sections of switches: each of their ports has a line. Sections of adapters say the
+/// same from the other side.
 class IbReader {
  public:
   IbReader(const std::string& file, const std::vector<std::string>& names)

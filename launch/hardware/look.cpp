@@ -148,7 +148,8 @@ std::string first_line(const fs::path& file) {
   return line;
 }
 
-/// Gbit/s of an interface that is up: Ethernet in /sys/class/net, InfiniBand as "400 Gb/sec (4X NDR)".
+/// Gbit/s of an interface that is up: Ethernet in /sys/class/net, InfiniBand as "400 Gb/sec (4X
+/// NDR)".
 double speed_of(const fs::path& sys, const std::string& name) {
   const double mbit = std::atof(first_line(sys / "class/net" / name / "speed").c_str());
   if (mbit > 0) return mbit / 1000;

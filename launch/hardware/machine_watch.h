@@ -14,9 +14,9 @@
 namespace starling {
 
 /// Looks after this machine in threads of its own, because a sick driver and a probe may hang: GPUs
-/// by NVML every gpu_interval, the command every interval. What hangs leaves the last word as it is,
-/// but for a command that is late, which has failed; one that a requested stop ends says nothing.
-/// For any thread.
+/// by NVML every gpu_interval, the command every interval. What hangs leaves the last word as it
+/// is, but for a command that is late, which has failed; one that a requested stop ends says
+/// nothing. For any thread.
 class MachineWatch {
  public:
   /// `gpus`: also by NVML, if there is one. `clock` outlives it.

@@ -14,7 +14,8 @@ namespace starling {
 /// The NVIDIA driver's library by its usual name; on hosts without a driver there is none.
 constexpr const char* kNvmlLibrary = "libnvidia-ml.so.1";
 
-/// How one GPU is now. What the driver does not say (an older one, a card without ECC) is not there.
+/// How one GPU is now. What the driver does not say (an older one, a card without ECC) is not
+/// there.
 struct GpuSample {
   bool lost = false;         ///< the driver says that it is lost
   bool unreachable = false;  ///< the driver does not hand it out, for another reason
@@ -32,9 +33,9 @@ struct XidEvent {
   std::uint64_t xid = 0;
 };
 
-/// The NVIDIA Management Library of this machine, loaded when it is there: the program is not linked
-/// with it, so that it runs where there is none. One thread at a time. A driver that hangs makes
-/// calls hang, so what must not wait asks from a thread of its own.
+/// The NVIDIA Management Library of this machine, loaded when it is there: the program is not
+/// linked with it, so that it runs where there is none. One thread at a time. A driver that hangs
+/// makes calls hang, so what must not wait asks from a thread of its own.
 class Nvml {
  public:
   /// Nothing: there is no such library, or its driver does not work (`why` says which).

@@ -32,8 +32,8 @@ struct Period {
   std::optional<Date> from, until;
 };
 
-/// The usage of `jobs` that falls into `period`, oldest first: what a job held longer counts for the
-/// part in the period, evenly over its time, and so do its energy (joules by job) and its hours
+/// The usage of `jobs` that falls into `period`, oldest first: what a job held longer counts for
+/// the part in the period, evenly over its time, and so do its energy (joules by job) and its hours
 /// between attempts; its hours before the first start count where they were. Jobs without any part
 /// in it are left out.
 [[nodiscard]] std::vector<Usage> usage_of(const std::vector<JobState>& jobs,

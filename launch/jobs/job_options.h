@@ -26,8 +26,8 @@ struct JobOption {
 using JobOptions = std::map<std::string, std::string>;
 
 /// Puts them into the job. `invalid` names the option and what would be right. --directory and
-/// --environment are left to who knows the submitter (submitter.h), the jobs of --after to who knows
-/// the flock (waits_for).
+/// --environment are left to who knows the submitter (submitter.h), the jobs of --after to who
+/// knows the flock (waits_for).
 [[nodiscard]] Status set_options(const JobOptions& options, JobSpec& spec);
 
 }  // namespace starling

@@ -23,9 +23,10 @@ namespace starling {
 /// STARLING_SERVED_S (where to resume), STARLING_RUN (`run_mark`). An attempt that runs otherwise
 /// than it asks has in STARLING_WORKERS how many workers there are and, where that was decided, in
 /// STARLING_SERVERS parameter servers, in STARLING_BATCH samples of a worker's batch, in
-/// STARLING_ACCUMULATION further gradients before each exchange, and STARLING_AVERAGED=1. Rank 0 alone gets STARLING_STEPS
-/// (`steps_file`): if it keeps the number of its steps there, its speed is measured (step_meter.h).
-/// Tasks of arrays, and what came by Slurm's names, are told more: slurm_environment.h.
+/// STARLING_ACCUMULATION further gradients before each exchange, and STARLING_AVERAGED=1. Rank 0
+/// alone gets STARLING_STEPS (`steps_file`): if it keeps the number of its steps there, its speed
+/// is measured (step_meter.h). Tasks of arrays, and what came by Slurm's names, are told more:
+/// slurm_environment.h.
 struct EnvironmentOptions {
   std::string run_mark;
   std::string steps_file;

@@ -14,8 +14,8 @@
 
 namespace starling {
 
-/// Where DL2 is trained: the first topology, workload and load of an experiment, whose jobs are drawn
-/// anew by each seed. Runs may go on side by side.
+/// Where DL2 is trained: the first topology, workload and load of an experiment, whose jobs are
+/// drawn anew by each seed. Runs may go on side by side.
 class Dl2World {
  public:
   /// `invalid`: the experiment's first workload is a file's, of which there are no other draws, or

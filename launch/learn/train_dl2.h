@@ -45,7 +45,8 @@ struct Dl2TrainingReport {
 };
 
 /// Deterministic. The weights are those of the lowest mean JCT over the validation draws among the
-/// warm-up, every `validate_every`th episode and the last one; draws of the experiment itself are never looked at.
+/// warm-up, every `validate_every`th episode and the last one; draws of the experiment itself are
+/// never looked at.
 [[nodiscard]] Result<Dl2TrainingReport> train_dl2(const Dl2World& world,
                                                   const Dl2TrainingOptions& options);
 

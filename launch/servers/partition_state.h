@@ -29,9 +29,9 @@ struct PartitionState : TakenPartition {
 [[nodiscard]] Result<PartitionState> take_over(const Deployment& deployment, const Ownership& seen,
                                                AgentId host, const StateDir& dir);
 
-/// Every heartbeat, and again and again while the lease has lapsed: renews it. `fenced` once another
-/// process owns the partition. A lease that has only lapsed goes into the log: then nothing is said
-/// (may_speak_until) until etcd has confirmed it again.
+/// Every heartbeat, and again and again while the lease has lapsed: renews it. `fenced` once
+/// another process owns the partition. A lease that has only lapsed goes into the log: then nothing
+/// is said (may_speak_until) until etcd has confirmed it again.
 [[nodiscard]] Status keep_partition(PartitionState& partition);
 /// The end of the lease by `clock`, as far as is known now; kNever where there is none.
 [[nodiscard]] Instant may_speak_until(const PartitionState& partition, const ScaledClock& clock);

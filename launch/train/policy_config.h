@@ -26,8 +26,8 @@ struct PolicyConfig {
   std::vector<std::string> notes;  ///< for people: keys in an earlier spelling, a line each
 };
 
-/// `systems`: those that may be trained. `invalid` with a line per mistake: file:line:column, what is
-/// wrong, what would be right.
+/// `systems`: those that may be trained. `invalid` with a line per mistake: file:line:column, what
+/// is wrong, what would be right.
 [[nodiscard]] Result<PolicyConfig> load_policy_config(
     const std::filesystem::path& file,
     const std::vector<TrainableSystem>& systems = trainable_systems());

@@ -234,7 +234,8 @@ const pixels = map.getContext('2d').getImageData(0, 0, map.width, map.height).da
 const seen = new Set(); for (let i = 0; i < pixels.length; i += 4 * 7) seen.add((pixels[i] >> 4) * 256 + (pixels[i + 1] >> 4) * 16 + (pixels[i + 2] >> 4));
 say('colours', seen.size > 12);
 say('rows', $('feed').children.length > 0 && $('now').children.length === 4);
-// Frames as they are played, the whole run in a minute, from its middle on; a pixel is read so that each is drawn.
+// Frames as they are played, the whole run in a minute, from its middle on; a pixel is read so that
+// each is drawn.
 const took = [];
 seek(end / 2); goTo(t); show(0);
 setPlaying(true);

@@ -10,8 +10,8 @@
 namespace starling {
 
 // Plug-ins are code of the user that starts the program: a text is one only where the part before
-// its first colon has a slash. What stands in a library as a static object is made before its word on
-// the headers is looked at. No daemon and no answer to another process loads any.
+// its first colon has a slash. What stands in a library as a static object is made before its word
+// on the headers is looked at. No daemon and no answer to another process loads any.
 
 /// Is it a path?
 [[nodiscard]] bool names_plugin(const std::string& text);

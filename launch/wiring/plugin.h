@@ -38,7 +38,8 @@ std::unique_ptr<Policy> make_plugin_policy(OptionReader& options) {
     static const ::starling::Plugin plugin{__VA_ARGS__};                                          \
     return &plugin;                                                                               \
   }
-/// TYPE is a Policy that can be made of an OptionReader& and has a static PolicyFacts plugin_facts().
+/// TYPE is a Policy that can be made of an OptionReader& and has a static PolicyFacts
+/// plugin_facts().
 #define STARLING_POLICY_PLUGIN(TYPE) \
   STARLING_PLUGIN(&TYPE::plugin_facts, &::starling::make_plugin_policy<TYPE>, nullptr)
 /// FUNCTION is as Plugin::read_trace.

@@ -52,8 +52,8 @@ py::dict told(const JobState& state) {
 class Flock {
   static Instant now() { return Session::now(); }
 
-  /// Without the interpreter, one call at a time, in a thread of its own: this one looks for Ctrl-C,
-  /// which ends it as it ends a command.
+  /// Without the interpreter, one call at a time, in a thread of its own: this one looks for
+  /// Ctrl-C, which ends it as it ends a command.
   template <class Call>
   auto ask(Call call) -> decltype(call()) {
     auto answer = std::async(std::launch::async, [&] {

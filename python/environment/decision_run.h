@@ -27,17 +27,17 @@ struct OpenDecision {
   double now_s = 0;  ///< since the start of the run
   JobId job;
   std::span<const OptionKind> kinds;  ///< by option, two or more
-  /// [options, Features::kRow], row by row; the first Features::kOwn of each row are Input's, and the
-  /// rest, embeddings of a net that there is none of, is 0.
+  /// [options, Features::kRow], row by row; the first Features::kOwn of each row are Input's, and
+  /// the rest, embeddings of a net that there is none of, is 0.
   std::span<const float> rows;
   std::optional<std::size_t> taught;  ///< what the teacher would do
 };
 
 /// A simulated run that stops at each decision of its agents' placement policy and goes on when it
-/// is answered. The options, in their order, and what is told of them are those of the policy `marl`
-/// (gnn/marl/marl_scorer.h): answers as a net's give the run of `marl` with its weights, event
-/// for event. Decisions without a choice are taken by themselves; a gang that can be divided among
-/// partitions is.
+/// is answered. The options, in their order, and what is told of them are those of the policy
+/// `marl` (gnn/marl/marl_scorer.h): answers as a net's give the run of `marl` with its weights,
+/// event for event. Decisions without a choice are taken by themselves; a gang that can be divided
+/// among partitions is.
 ///
 /// Deterministic: the same inputs and answers give the same run. One thread at a time.
 class DecisionRun {
@@ -61,8 +61,8 @@ class DecisionRun {
   DecisionRun(const DecisionRun&) = delete;
   DecisionRun& operator=(const DecisionRun&) = delete;
 
-  /// Goes on to what is next; a decision has been answered before. An error of the simulation, after
-  /// which nothing is left to be done.
+  /// Goes on to what is next; a decision has been answered before. An error of the simulation,
+  /// after which nothing is left to be done.
   [[nodiscard]] Result<State> advance();
   [[nodiscard]] const OpenDecision& open() const;
   /// Option number `option` of open().

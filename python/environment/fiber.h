@@ -9,8 +9,8 @@
 
 namespace starling {
 
-/// A call that can stop in its middle, on a stack of its own, and be taken up again later. It runs in
-/// the thread that resumes it, one at a time, so there is nothing to lock and nothing depends
+/// A call that can stop in its middle, on a stack of its own, and be taken up again later. It runs
+/// in the thread that resumes it, one at a time, so there is nothing to lock and nothing depends
 /// on timing. Needs 1 MiB of address space, of which only what is used becomes memory.
 class Fiber {
  public:

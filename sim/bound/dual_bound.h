@@ -31,8 +31,8 @@ struct PricePath {
   std::vector<std::vector<double>> price;  ///< by step, by type; nothing costs anything later
 };
 
-/// What divide_by_rank() would have asked for: prices of a division of the whole in which GPUs change
-/// hands for nothing at every arrival, every end and every five minutes.
+/// What divide_by_rank() would have asked for: prices of a division of the whole in which GPUs
+/// change hands for nothing at every arrival, every end and every five minutes.
 [[nodiscard]] PricePath prices_by_rank(const BoundProblem& problem);
 
 /// Below this mean JCT in seconds no scheduler comes that gives a GPU to one job at a time, and a
@@ -40,11 +40,12 @@ struct PricePath {
 /// resize, and even if that cost nothing: by weak duality of the problem in which GPUs are bought
 /// at `path` times `scale`, each job for itself. A job that ends at C costs
 ///
-///   C - submitted + max over l of (l x work - integral up to C of max over k of (l x s(k) - price x k))
+///   C - submitted + max over l of
+///     (l x work - integral up to C of max over k of (l x s(k) - price x k))
 ///
 /// at least; the bound is the mean of each one's least, less what all GPUs are worth. Holds for any
-/// prices, and is tight for the right ones. Ends are looked at in steps, of each its lower edge. The
-/// others count as if they took no time, and no GPUs.
+/// prices, and is tight for the right ones. Ends are looked at in steps, of each its lower edge.
+/// The others count as if they took no time, and no GPUs.
 [[nodiscard]] double bound_at(const BoundProblem& problem, const PricePath& path, double scale);
 
 /// The largest bound_at() of the scales that were tried, and never less than the mean of what each

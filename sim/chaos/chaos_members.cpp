@@ -51,9 +51,9 @@ void ChaosFaults::hand_over_in(World& world, AgentId partition, Duration wait) {
   world.at(world.now() + wait, [this, partition](World& w) { hand_over(w, partition); });
 }
 
-/// Its host ends between two cycles and gives the lease back; the next one has it at the next epoch,
-/// at a place of its own. One that is down, or does not reach the authority, is not asked: later
-/// again.
+/// Its host ends between two cycles and gives the lease back; the next one has it at the next
+/// epoch, at a place of its own. One that is down, or does not reach the authority, is not asked:
+/// later again.
 void ChaosFaults::hand_over(World& world, AgentId partition) {
   const PartitionId id{partition.value};
   const AgentId to = members_.host_of(id);

@@ -74,7 +74,8 @@ void ChaosFaults::cancel(World& world, Rng& rng, Dose) {
   world.ask(job.home, Cancel{id}, any_client(rng));
 }
 
-/// The word may get lost. What is still held when all is healed is released then (chaos_phases.cpp).
+/// The word may get lost. What is still held when all is healed is released then
+/// (chaos_phases.cpp).
 void ChaosFaults::change(World& world, Rng& rng, Dose) {
   const auto& wanted = world.users().wanted();
   const JobId id = wanted[rng.below(static_cast<std::uint32_t>(wanted.size()))].spec.id;

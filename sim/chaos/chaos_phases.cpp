@@ -133,8 +133,8 @@ void ChaosPhases::users_go_on() {
 }
 
 ChaosPhases::Wrong ChaosPhases::to_the_end() {
-  // Full physics and rounds of preemption make jobs longer than one after the other. A gang over slow
-  // links can be longer still, and others wait for it.
+  // Full physics and rounds of preemption make jobs longer than one after the other. A gang over
+  // slow links can be longer still, and others wait for it.
   Instant budget = world_.now() + times(1h) + 4 * input_.serial;
   int extended = 0;
   // A Submit of a client that is dead may still arrive.

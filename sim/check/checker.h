@@ -35,8 +35,8 @@ struct WorldView {
 /// The omniscient observer: holds what nodes wrote, said and do against the safety rules. It sees
 /// every record as it becomes durable, every frame as it arrives, every process as it ends and the
 /// state after every cycle; it changes nothing. It counts for itself: what it knows of journals is
-/// its own reading of the records (sim/check/durable.h), and figures of a core are only held against
-/// its own.
+/// its own reading of the records (sim/check/durable.h), and figures of a core are only held
+/// against its own.
 ///
 ///   S1  no GPU runs more processes than it may, nor two of one attempt
 ///   S2  a process has its GPUs by its partition's journal, and by its owner's ledger in every life
@@ -62,7 +62,8 @@ struct WorldView {
 ///   S21 no node is heard by a key that the receiver does not know as its own
 ///   S22 an attempt's processes run by its allocation, which each of its parts has written
 ///   S23 a gang has a size that its job may have, and is as large for each of its parts
-///   S24 no job starts that is held, or before the jobs that it waits for have ended as they were to
+///   S24 no job starts that is held, or before the jobs that it waits for have ended as they were
+///       to
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.

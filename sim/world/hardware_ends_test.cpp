@@ -4,8 +4,8 @@
 #include "sim/world/hardware.h"
 #include "sim/world/hardware_bench_test.h"
 
-// Processes that start slowly, fail, sleep, or are left alone by their executor: each of them ends, and
-// is told of.
+// Processes that start slowly, fail, sleep, or are left alone by their executor: each of them ends,
+// and is told of.
 
 namespace starling {
 namespace {

@@ -11,8 +11,8 @@
 namespace starling {
 
 /// For tests, in a process of its own: SQLite's disk, whose power fails before its n-th call. What
-/// was written and not yet synced is lost but for the first so many writes, the last of them torn if
-/// one likes.
+/// was written and not yet synced is lost but for the first so many writes, the last of them torn
+/// if one likes.
 struct PowerCut {
   std::uint64_t at_call = 0;  ///< of writes, syncs and truncations, from 1; 0: never
   std::uint32_t kept = 0;     ///< unsynced writes that reached the disk

@@ -12,8 +12,8 @@ namespace starling {
 
 // Whether an open journal is where, and whose, it should be.
 
-/// Writes down whose it is, the first time; 0 asks for nothing. `invalid`: another node's, as when a
-/// copy was put into the wrong folder; `io`: it cannot be read or written.
+/// Writes down whose it is, the first time; 0 asks for nothing. `invalid`: another node's, as when
+/// a copy was put into the wrong folder; `io`: it cannot be read or written.
 [[nodiscard]] Status keep_owner(sqlite3* db, std::uint32_t node);
 
 /// The file is not there any more, or another one is in its place: what is written to it no process

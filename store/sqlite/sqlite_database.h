@@ -75,8 +75,8 @@ struct SqliteJournal::Database {
   Status open(const StoreOptions& options);
   Status prepare_file(const StoreOptions& options);
   bool write(const Record& record, std::int64_t seq);
-  /// One transaction, or nothing. Where the disk is full `what` is done again from its beginning, in
-  /// room that was made for it.
+  /// One transaction, or nothing. Where the disk is full `what` is done again from its beginning,
+  /// in room that was made for it.
   Status transact(const std::function<bool()>& what);
   /// Some of the compaction that is not written yet, and with the last of it the switch.
   bool write_next();
@@ -91,7 +91,8 @@ struct SqliteJournal::Database {
     if (code != SQLITE_NOTADB && code != SQLITE_CORRUPT) return refused(doing);
     return lost(std::string("this is not a readable journal: ") + sqlite3_errmsg(db));
   }
-  /// Compares the journal with what is known of its end, and opens its head for the appends to come.
+  /// Compares the journal with what is known of its end, and opens its head for the appends to
+  /// come.
   Status check_head(bool fresh);
 };
 

@@ -12,7 +12,8 @@ namespace starling {
 /// one is synced before the next begins. Damage before it would silently cost acknowledged records.
 ///
 /// `invalid`: the log beside `database` is damaged before its last transaction, or its database is
-/// gone. Done where it is missing, empty or torn at its end. Reads only; call it before the database is opened.
+/// gone. Done where it is missing, empty or torn at its end. Reads only; call it before the
+/// database is opened.
 [[nodiscard]] Status check_write_ahead_log(const std::filesystem::path& database);
 
 }  // namespace starling

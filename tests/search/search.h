@@ -27,8 +27,8 @@ struct SearchReport {
   std::vector<std::string> path;  ///< to it, a step each
 };
 
-/// Everything that can happen within `depth` steps, breadth first, so that what it finds is a shortest
-/// way. Stops at the first violation.
+/// Everything that can happen within `depth` steps, breadth first, so that what it finds is a
+/// shortest way. Stops at the first violation.
 [[nodiscard]] SearchReport explore(const Setting& setting, const ExploreOptions& options);
 
 }  // namespace starling::search

@@ -23,7 +23,8 @@ namespace starling {
 }
 
 /// How many YAML documents the text has: 0, 1, or 2 for more. Not by YAML::LoadAll, which finds
-/// documents without end where one begins with a comma. Throws YAML::Exception for what is not YAML.
+/// documents without end where one begins with a comma. Throws YAML::Exception for what is not
+/// YAML.
 [[nodiscard]] int documents_in(const std::string& text);
 
 /// One mapping of a YAML file with known keys. What is wrong goes to the diagnostics and the getter

@@ -14,8 +14,8 @@
 namespace starling {
 namespace {
 
-// Philly, 64,871 jobs: how common each gang size is. The 0.34 % of 16 and more is split as a falling
-// tail.
+// Philly, 64,871 jobs: how common each gang size is. The 0.34 % of 16 and more is split as a
+// falling tail.
 constexpr GangSize kGangs[] = {{1, 0.9296}, {2, 0.027},   {4, 0.022},   {8, 0.018},
                                {16, 0.002}, {32, 0.0009}, {64, 0.0004}, {128, 0.0001}};
 

@@ -45,9 +45,9 @@ struct TraceTable {
   TraceRowJob (*job)(TableRow& row);  ///< row.error() is looked at afterwards
 };
 
-/// The tables, each kNAMETable in a source of this folder, in the order in which they are tried: one
-/// whose columns another has too comes after that one, as Tiresias' after Muri's. Gavel's is also
-/// Shockwave's.
+/// The tables, each kNAMETable in a source of this folder, in the order in which they are tried:
+/// one whose columns another has too comes after that one, as Tiresias' after Muri's. Gavel's is
+/// also Shockwave's.
 // clang-format off
 #define STARLING_TRACE_TABLES(EACH) \
   EACH(Muri) \

@@ -12,8 +12,8 @@
 namespace starling::chaos_live {
 namespace {
 
-/// As many executors for each agent: a partition that a live flock gives one more has one more here,
-/// and all others too.
+/// As many executors for each agent: a partition that a live flock gives one more has one more
+/// here, and all others too.
 std::uint32_t executors_each(const FlockShape& flock) {
   return std::max(1U, (flock.executors + flock.agents - 1) / flock.agents);
 }

@@ -34,8 +34,8 @@ namespace starling {
 /// The names that such a list stands for; nothing: it is no list.
 [[nodiscard]] std::optional<Words> hosts_in(const std::string& list);
 
-/// The text that each letter of a format such as "%.18i %.2t" stands for; nothing: it has no meaning
-/// here.
+/// The text that each letter of a format such as "%.18i %.2t" stands for; nothing: it has no
+/// meaning here.
 using Letters = std::function<std::optional<std::string>(char letter)>;
 /// A line of that format. `invalid`: a letter that has no meaning here.
 [[nodiscard]] Result<std::string> slurm_line(const std::string& format, const Letters& letters);

@@ -23,8 +23,8 @@ namespace starling {
 struct SlurmFiles {
   std::string output, error;  ///< empty error: where the output goes
   bool append = false;
-  /// A signal that the script does not get, which would end its shell: as under Slurm what it starts
-  /// has to care for it. 0: none.
+  /// A signal that the script does not get, which would end its shell: as under Slurm what it
+  /// starts has to care for it. 0: none.
   std::uint32_t spared = 0;
 };
 /// Takes `output`, `error`, `open-mode` and `input` out of the options. `invalid`: an input.
@@ -34,7 +34,8 @@ void print_into(const SlurmFiles& files, const std::string& number, JobSpec& job
 
 /// An id that makes a short number, for the job or the array, whose home answers.
 [[nodiscard]] Result<JobId> short_id(FlockClient& flock);
-/// Hands the job, which has an id, or the tasks of its array over. `conflict`: another job has that id.
+/// Hands the job, which has an id, or the tasks of its array over. `conflict`: another job has that
+/// id.
 [[nodiscard]] Status hand_over(FlockClient& flock, const JobSpec& job);
 /// Finds the jobs that it is to wait for, by their numbers. `invalid`: none has one of these.
 [[nodiscard]] Status find_others(FlockClient& flock, const SbatchMeaning& meaning, JobSpec& job);

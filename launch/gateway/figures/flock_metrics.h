@@ -19,8 +19,8 @@ struct GatewayFigures {
 };
 
 /// Figures of a flock and its gateway (docs/gateway.md lists them). Names are those of Slurm's
-/// exporter (github.com/vpenso/prometheus-slurm-exporter) with `starling_` for `slurm_` where it has
-/// the thing. `open`: as OpenMetrics. `picture` may be null.
+/// exporter (github.com/vpenso/prometheus-slurm-exporter) with `starling_` for `slurm_` where it
+/// has the thing. `open`: as OpenMetrics. `picture` may be null.
 [[nodiscard]] std::string flock_metrics(const FlockPicture* picture, const GatewayFigures& gateway,
                                         bool open);
 

@@ -9,8 +9,9 @@
 namespace starling {
 
 /// Writes figures as Prometheus reads them: OpenMetrics 1.0
-/// (https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md), or the text
-/// format 0.0.4 from before. They differ in how counters are named in their heading, and in the end.
+/// (https://github.com/prometheus/OpenMetrics/blob/v1.0.0/specification/OpenMetrics.md), or the
+/// text format 0.0.4 from before. They differ in how counters are named in their heading, and in
+/// the end.
 class OpenMetrics {
  public:
   using Labels = std::vector<std::pair<std::string, std::string>>;

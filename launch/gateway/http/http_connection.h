@@ -62,8 +62,8 @@ class HttpWait {
                                      const HttpPeer& peer);
 /// The heading of every answer.
 void set_heading(beast_http::fields& fields, const HttpAnswer& answer);
-/// Whether where its body ends is said in the one way that all before us on the way understand as we
-/// do. Any other could hide a second request behind the first.
+/// Whether where its body ends is said in the one way that all before us on the way understand as
+/// we do. Any other could hide a second request behind the first.
 [[nodiscard]] bool ends_plainly(const beast_http::fields& heading);
 /// The peer of `socket` sends nothing more: it is gone, or as good as that.
 [[nodiscard]] bool has_hung_up(int socket);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 96 jobs of Gavel's own trace through real agents and executors, each as fast as Gavel measured it.
-// Rounds and solver leave freedom: 5 % and the same order of policies is agreement.
+// 96 jobs of Gavel's own trace through real agents and executors, each as fast as Gavel measured
+// it. Rounds and solver leave freedom: 5 % and the same order of policies is agreement.
 #include "interference/measured_physics.h"
 #include "policies/registry.h"
 #include "sim/published/inputs.h"

@@ -16,8 +16,8 @@ struct Candidate {
   double weight;
 };
 
-/// Which of the candidates weigh most that take at least `low` and at most `high` GPUs; if none take
-/// so many, then those that take most.
+/// Which of the candidates weigh most that take at least `low` and at most `high` GPUs; if none
+/// take so many, then those that take most.
 std::vector<std::size_t> heaviest(const std::vector<Candidate>& candidates, std::uint32_t low,
                                   std::uint32_t high) {
   std::vector<double> weight(high + 1, kNever);  // by GPUs that are taken exactly
