@@ -16,7 +16,7 @@
 namespace starling {
 
 // Node ids: agents first, then executors, then clients, so that a role can be told from the number
-// in logs. The transport's allow-list, not the number, decides who a peer is.
+// in logs. The transport's allow-list, not the number, decides which node a peer is.
 constexpr std::uint32_t kFirstExecutor = 0x0100'0000;
 constexpr std::uint32_t kFirstClient = 0x0200'0000;
 [[nodiscard]] constexpr NodeId agent_node(AgentId a) { return NodeId{a.value + 1}; }

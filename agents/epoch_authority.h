@@ -11,7 +11,7 @@
 
 namespace starling {
 
-/// Who owns a partition, and by which fencing token. Epoch 0: no agent ever did.
+/// Which agent owns a partition, and by which fencing token. Epoch 0: no agent ever did.
 struct Ownership {
   PartitionId partition;
   Epoch epoch;
@@ -31,11 +31,12 @@ struct EpochLost { Ownership mine; Ownership current; };
 // clang-format on
 using EpochEvent = std::variant<EpochGranted, EpochRefused, EpochLost>;
 
-/// Compare-and-set on "who owns partition p, at which epoch". Nothing here waits: answers come out
-/// of poll(), in the order of the calls. Epochs of a partition only rise, and each is granted once.
+/// Compare-and-set on "which agent owns partition p, at which epoch". Nothing here waits: answers
+/// come out of poll(), in the order of the calls. Epochs of a partition only rise, and each is
+/// granted once.
 ///
 /// A lease decides when a takeover may happen, never whether a command or a write counts: that is
-/// for those who compare epochs (executors, and the journal whose writes name the epoch).
+/// for what compares epochs (executors, and the journal whose writes name the epoch).
 class EpochAuthority {
  public:
   virtual ~EpochAuthority() = default;

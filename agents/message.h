@@ -206,7 +206,7 @@ struct BidRequest {
   AttemptId attempt; std::uint32_t gpus = 0, gpus_per_worker = 1; std::vector<std::string> gpu_types;
   std::uint32_t claim_ms = 0; Duration waited{0};
   Demand each = {};  ///< here and below: CPUs and memory that the gang needs with each GPU
-  // Since protocol 4: what an owner needs to judge who could share GPUs with it.
+  // Since protocol 4: what an owner needs to judge which jobs could share GPUs with it.
   std::uint32_t gang = 0;  ///< GPUs of the whole gang, which may share some of them; 0: it shares none
   std::string model = {};  ///< that it trains, as JobSpec::model
   // Since protocol 5.
@@ -217,7 +217,7 @@ struct SharedRoom {
   AttemptId tenant;
   Placement gpus;            ///< ascending, in whole workers of the gang, server by server
   std::uint32_t speed = 0;   ///< of the gang there, of that alone there; in millionths, at most a million
-  std::uint64_t loss = 0;    ///< GPU speeds that those who run there lose, in millionths
+  std::uint64_t loss = 0;    ///< GPU speeds that the jobs there lose, in millionths
   static constexpr std::size_t kMost = 64;  ///< in an Offer
 };
 /// A hint: holds nothing. `shared` since protocol 4, and only where it was asked for: then `share` may have no GPUs.
@@ -319,8 +319,8 @@ struct OutputPage {
 };
 
 // --- Since protocol 4 ------------------------------------------------------------------------------
-/// What the sender knows of partitions, its own and others, where a flock is too large for everybody to
-/// tell everybody. Of each the newest version wins, whichever agent says it; nothing safe depends on it, and the
+/// What the sender knows of partitions, its own and others, where a flock is too large for each agent to
+/// tell all others. Of each the newest version wins, whichever agent says it; nothing safe depends on it, and the
 /// epoch of another's counts for nothing.
 struct Digests {
   struct Word {

@@ -46,8 +46,8 @@ struct Member {
   }
 };
 
-/// Who belongs to the flock: the transport's allow-list and address book. Node ids, addresses and
-/// keys are unique, and a node's id lies in the range of its role (agents/config.h).
+/// Which nodes belong to the flock: the transport's allow-list and address book. Node ids,
+/// addresses and keys are unique, and a node's id lies in the range of its role (agents/config.h).
 using Flock = std::map<NodeId, Member>;
 
 /// `flock.json`: {"flock": 1, "members": [{"node": 1, "role": "agent", "address": ..., "key": ...,

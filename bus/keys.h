@@ -8,14 +8,14 @@
 
 namespace starling {
 
-/// A CURVE key pair in Z85, 40 characters each. Who holds the secret half is that node.
+/// A CURVE key pair in Z85, 40 characters each. What holds the secret half is that node.
 struct KeyPair {
   std::string public_key;
   std::string secret_key;
 };
 
 [[nodiscard]] Result<KeyPair> generate_keys();
-/// Whether the text has the form of a key; says nothing about who holds it.
+/// Whether the text has the form of a key; says nothing about what holds it.
 [[nodiscard]] bool is_key(const std::string& z85);
 
 /// JSON, mode 0600. `conflict` if the file exists: a key is never replaced by accident.

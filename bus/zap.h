@@ -14,7 +14,7 @@ namespace starling {
 
 constexpr const char* kZapDomain = "starling";
 
-/// Answers libzmq's question whether a public key may connect, and as whom. Its thread shares
+/// Answers libzmq's question whether a public key may connect, and as which node. Its thread shares
 /// nothing with others but sockets, two counters and the list.
 class ZapHandler {
  public:

@@ -20,7 +20,7 @@ struct ZmqOptions {
   std::string
       bind;  ///< where to listen; empty: the seat's own address. Port * lets the system choose.
   std::optional<KeyPair>
-      keys;  ///< without them: loopback and ipc:// only, and peers are who they say they are
+      keys;  ///< without them: loopback and ipc:// only, and peers are what they say they are
   Limits limits;
   std::uint32_t seat = 0;  ///< which of the member's seats this is
 };
@@ -52,7 +52,7 @@ class ZmqEndpoint final : public Endpoint {
   ~ZmqEndpoint() override;
 
   /// To the seat where `to` was found; to all of its seats before that, and from callers, which
-  /// never learn it: only one of them is alive, and everybody answers repeats alike.
+  /// never learn it: only one of them is alive, and all peers answer repeats alike.
   bool send(NodeId to, std::span<const std::byte> frame) override;
   void found_at(NodeId node, std::uint32_t seat) override;
   /// May return early without a frame: after a second, on a signal, or when a watched descriptor is

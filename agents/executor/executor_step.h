@@ -37,7 +37,7 @@ struct ExecutorStep {
   void at_limit(AttemptId attempt, Run& run);
   void measured(const Progress& progress);
 
-  // executor_owner.cpp: who still wants that, and time.
+  // executor_owner.cpp: whether the owner still wants that, and time.
   void begin();
   void tick();
   void receive(const Received& event);

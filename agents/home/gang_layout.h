@@ -20,7 +20,7 @@ struct GangPart {
 
 /// A gang server by server, in GPU order, whatever the order of its shares. A server contributes
 /// its GPUs / gpus_per_worker workers, rounded up; ranks count them without gaps, so the last
-/// part's first_rank + workers is the world size. Everybody who looks at the same gang sees the
+/// part's first_rank + workers is the world size. All nodes that look at the same gang see the
 /// same ranks. The GPUs must exist.
 [[nodiscard]] std::vector<GangPart> gang_layout(std::span<const Share> gang,
                                                 std::uint32_t gpus_per_worker,

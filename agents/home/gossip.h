@@ -11,11 +11,11 @@
 
 namespace starling {
 
-/// Which agents one tells next, and what of all it knows, where a flock is too large for everybody
-/// to tell everybody.
+/// Which agents one tells next, and what of all it knows, where a flock is too large for each
+/// to tell all others.
 ///
 /// An agent tells those 1, 2, 4, 8, ... numbers after it, in turn, what it has learned since it
-/// last told them: if all did so in step, everybody would know everything after log2(flock) rounds
+/// last told them: if all did so in step, all would know everything after log2(flock) rounds
 /// (dissemination; Hensgen, Finkel, Manber 1988). What a change costs is how many are told of it,
 /// and does not grow with the flock. Deterministic, and no agent has a part of its own: one that
 /// cannot be heard is passed over.
@@ -41,7 +41,7 @@ class Gossip {
   [[nodiscard]] bool is_unheard() const noexcept { return agents_[me_].learned > told_; }
 
   /// Which to tell now, each once, at most kFan of those that listen (a predicate of AgentId). With
-  /// `room` first some with whom jobs wait, in turn: they have a use for the news. Good until the
+  /// `room` first some at which jobs wait, in turn: they have a use for the news. Good until the
   /// next call.
   template <class Listens>
   [[nodiscard]] const std::vector<AgentId>& next(bool room, Listens listens) {

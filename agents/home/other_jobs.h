@@ -17,7 +17,7 @@ namespace starling {
 struct OtherJob {
   std::set<JobId> waiting;      ///< for it
   std::optional<JobPhase> end;  ///< how it has ended
-  std::optional<AgentId> home;  ///< who has it, of other agents
+  std::optional<AgentId> home;  ///< which other agent has it
   Instant asked = Instant::min();
 };
 

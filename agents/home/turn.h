@@ -24,7 +24,7 @@ namespace starling {
 // starts on them, so that they become free as what runs there ends, and the owner says again and
 // again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts
 // for the hold time, the next one twice as long, and between two turns as much time passes as the
-// last one took, so that half of the time is everybody's. Other jobs neither see the kept servers
+// last one took, so that half of the time is all jobs'. Other jobs neither see the kept servers
 // nor are told of them (digests). Of one home the most urgent goes first, then the longest waiting;
 // of several homes' gangs likewise. Others give way at once and come again, also to a more urgent
 // job that waits at the owner and has not yet waited for its own patience.
@@ -50,7 +50,7 @@ struct JobSpec;
 [[nodiscard]] bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec);
 /// Jobs of this home that are to stop for the gang whose turn it is in this partition.
 [[nodiscard]] std::vector<JobId> who_yields(const AgentState& s, Instant now);
-/// Of a job that waits: who passes it by, and when its turn comes at the latest, for people.
+/// Of a job that waits: which jobs pass it by, and when its turn comes at the latest, for people.
 [[nodiscard]] std::vector<std::string> explain_turn(const AgentState& s, const Job& job,
                                                     Instant now);
 

@@ -36,8 +36,8 @@ struct Hold {
   bool given = false;      ///< by this life: not from a journal, not found
 };
 
-/// Who may use which GPU of one partition, and which CPUs and memory go with it. The partition's
-/// owner keeps exactly one ledger.
+/// Which attempt may use which GPU of one partition, and which CPUs and memory go with it. The
+/// partition's owner keeps exactly one ledger.
 ///
 /// A GPU is free, held by up to Limits::jobs_per_gpu attempts, quarantined (of an executor that has
 /// not said what runs there, or bad, or at rest), or drained. Nothing is free until trust(). A hold

@@ -40,7 +40,7 @@ struct FlockState {
   std::optional<Digest> digest;  ///< the last one sent
   Instant digest_sent = Instant::min();
   std::uint64_t digests = 0;
-  Gossip gossip;                       ///< where it is too large for everybody to tell everybody
+  Gossip gossip;                       ///< where it is too large for each to tell all others
   Instant passed_on = Instant::min();  ///< when an agent was last told by that
   bool digest_due = false;             ///< something changed since it was last looked at
   Instant next_digest = kNever;        ///< when to look whether one is to be sent

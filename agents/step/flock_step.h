@@ -38,7 +38,7 @@ struct FlockStep : AgentStep {
   void on(NodeId from, const Goodbye&);
 
   // digest.cpp: what agents tell one another of their partitions
-  /// The flock is too large for everybody to tell everybody.
+  /// The flock is too large for each agent to tell all others.
   [[nodiscard]] bool gossips() const;
   void on(NodeId from, const Digest& digest);
   void on(NodeId from, const Digests& digests);

@@ -64,7 +64,7 @@ struct AgentState {
   bool begun = false;
   Instant now;  ///< of the last step
   Instant beat = kNever;
-  /// Until then nothing is decided before everybody has answered (AgentConfig).
+  /// Until then nothing is decided before all peers and executors have answered (AgentConfig).
   Instant roll_call = Instant::min();
   std::vector<Message> loop;  ///< what this agent says to itself
   Counters counters;

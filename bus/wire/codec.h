@@ -12,7 +12,7 @@
 
 namespace starling {
 
-/// What stands in front of every message. `from` is not here: the transport says who it was.
+/// What stands in front of every message. `from` is not here: the transport says which node it was.
 struct FrameHeader {
   std::uint16_t protocol = kOldestProtocol;  ///< version that the frame is in
   Incarnation incarnation;

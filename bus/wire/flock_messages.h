@@ -12,7 +12,7 @@
 
 namespace starling::wire {
 
-// Messages between the nodes of a flock: who they are, whether they hear each other, what their
+// Messages between the nodes of a flock: which they are, whether they hear each other, what their
 // partitions have.
 template <>
 inline constexpr MaySay kMaySay<starling::Hello>{kAll};

@@ -5,7 +5,7 @@
 
 namespace starling::wire {
 
-/// From whom to whom: agent -> agent, agent -> executor, executor -> agent, client -> agent,
+/// From which node to which: agent -> agent, agent -> executor, executor -> agent, client -> agent,
 /// agent -> client.
 enum WhoToWhom : unsigned { kAA = 1, kAE = 2, kEA = 4, kCA = 8, kAC = 16 };
 constexpr unsigned kAll = kAA | kAE | kEA | kCA | kAC;

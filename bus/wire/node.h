@@ -69,7 +69,7 @@ struct NodeCounters {
 ///
 /// A message is said in the oldest protocol that says all of it, at most in the newest that both
 /// sides know; what that does not know is withheld. So Hello, Goodbye and what clients say are
-/// understood by everybody, also by a peer that came back with an older version.
+/// understood by every node, also by a peer that came back with an older version.
 ///
 /// Guarantee: no message leaves before every record of the same cycle is durable. A journal that
 /// refuses ends the node: that cycle sends nothing, and this and every later call returns the

@@ -10,7 +10,8 @@
 namespace starling {
 
 /// The role that goes with a node id (agents/config.h). The allow-list of the transport is checked
-/// against the same ranges when it is read, so for an authenticated sender this is who it is.
+/// against the same ranges when it is read, so for an authenticated sender this is which node it
+/// is.
 [[nodiscard]] constexpr Role role_of(NodeId node) noexcept {
   if (node.value == 0) return Role::unknown;
   if (node.value < kFirstExecutor) return Role::agent;

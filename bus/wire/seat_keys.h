@@ -7,8 +7,8 @@
 
 namespace starling {
 
-/// Whether who proves `key` is let in as a seat of which `own` is the present public key. `also`:
-/// others of its keys, while they are exchanged.
+/// Whether a node that proves `key` is let in as a seat of which `own` is the present public key.
+/// `also`: others of its keys, while they are exchanged.
 [[nodiscard]] bool is_key_of_seat(std::string_view key, std::string_view own,
                                   std::span<const std::string> also);
 

@@ -10,7 +10,7 @@
 namespace starling::testing {
 
 /// Gives what waits in it, without waiting for more. Where frames go that are sent is the business
-/// of whoever derives from it.
+/// of what derives from it.
 struct Inbox : Endpoint {
   std::optional<Delivery> receive(Instant) override {
     if (waiting.empty()) return std::nullopt;

@@ -41,8 +41,8 @@ class Audit {
   };
 
   /// `records` is what jobs write (job.h); empty: there is none, as with emulated GPUs. Every
-  /// operation and answer goes to `history` as a line: seconds, what, job, whom or from whom, and
-  /// for states the phase; empty: nowhere.
+  /// operation and answer goes to `history` as a line: seconds, what, job, to or from which node,
+  /// and for states the phase; empty: nowhere.
   Audit(std::filesystem::path records, const std::filesystem::path& history, double began);
 
   /// `fails`: its command does not end well.

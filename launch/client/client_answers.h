@@ -53,7 +53,7 @@ struct MembersFound {
 };
 
 struct MembersChange {
-  AgentId agent;               ///< who came or left
+  AgentId agent;               ///< that came or left
   std::vector<AgentId> hosts;  ///< of each partition, from now on
   struct Move {
     PartitionId partition;

@@ -26,9 +26,9 @@ struct DeployedNode {
 };
 
 /// A flock on one data centre, as its run directory says: deployment.json (what it is), flock.json
-/// (who is let in, where: bus/flock.h), topology.yaml, and nodes/NAME/ with each node's keys,
-/// configuration, state and log; and, in nodes/agent-H/seats/agent-P.json, the keys with which H
-/// stands in for P.
+/// (which nodes are let in, where: bus/flock.h), topology.yaml, and nodes/NAME/ with each node's
+/// keys, configuration, state and log; and, in nodes/agent-H/seats/agent-P.json, the keys with
+/// which H stands in for P.
 struct Deployment {
   std::filesystem::path dir;               ///< where it was read from; not stored
   std::string topology = "topology.yaml";  ///< relative to dir

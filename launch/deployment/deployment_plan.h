@@ -51,7 +51,7 @@ struct DeploymentPlan {
   AddressSource addresses = loopback_addresses;
 };
 
-/// Makes the run directory, with addresses of the source and fresh keys. Everybody in it is let in
+/// Makes the run directory, with addresses of the source and fresh keys. All nodes in it are let in
 /// and no other. Where the state is to be in etcd, that must answer.
 [[nodiscard]] Result<Deployment> create_deployment(const DeploymentPlan& plan,
                                                    const Topology& topology);

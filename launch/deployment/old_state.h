@@ -19,7 +19,7 @@ namespace starling {
 struct Told {
   Incarnation life;           ///< of this node, that is known elsewhere
   std::uint64_t written = 0;  ///< records of that life's journal; 0: not said
-  std::string by;             ///< who knows it
+  std::string by;             ///< the node that knows it
   bool restored = false;      ///< by a backup: what happened since is not known
   std::uint64_t at = 0;       ///< how far the copy itself had come when it was told; 0: unknown
 };
@@ -36,8 +36,8 @@ struct Told {
 [[nodiscard]] Status write_told(const StateDir& dir, const Told& told);
 [[nodiscard]] Status forget_told(const StateDir& dir);
 
-/// The one sentence about it: which node, what it has, what is known and by whom, what would be
-/// lost, and the command that goes on on purpose.
+/// The one sentence about it: which node, what it has, what is known and by which node, what would
+/// be lost, and the command that goes on on purpose.
 [[nodiscard]] std::string old_copy_text(const DeployedNode& me, const std::filesystem::path& flock,
                                         Incarnation life, std::uint64_t written, const Told& told);
 

@@ -8,9 +8,9 @@
 namespace starling {
 
 /// The kernel's own word to this process, for when it stands still (SIGSTOP, a debugger, a frozen
-/// cgroup) and so does whoever would wake it: SIGCONT from one time on, every second, and SIGKILL
+/// cgroup) and so does what would wake it: SIGCONT from one time on, every second, and SIGKILL
 /// at another. Neither needs any process to run. What is set last counts. Suspension counts for the
-/// first and not for the second, or that would kill whoever wakes late with its machine. A machine
+/// first and not for the second, or that would kill what wakes late with its machine. A machine
 /// that gives no timers (RLIMIT_SIGPENDING) leaves that process without.
 class DeadManSwitch {
  public:

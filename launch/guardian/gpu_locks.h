@@ -10,7 +10,8 @@
 namespace starling {
 
 /// One lock for each GPU of a part, held for as long as this object lives: the proof, on a real
-/// machine, that no GPU is given to more parts than may share it. Whoever is killed holds none.
+/// machine, that no GPU is given to more parts than may share it. A process that is killed holds
+/// none.
 class GpuLocks {
  public:
   GpuLocks() = default;

@@ -18,7 +18,7 @@ namespace starling {
 /// kept in memory, written to a file that is rotated (FILE, and FILE.1 before it; FILE.from says
 /// how much was printed before each, log_starts.h). Of several workers each line begins with
 /// "[RANK] ", so that they can be told apart, and is written whole; what has no end for 4 KiB is a
-/// line, too. One worker alone is written as it speaks. Neither the part nor who calls this ever
+/// line, too. One worker alone is written as it speaks. Neither the part nor the caller ever
 /// waits for a disk: a thread of its own writes, which begins with the first words, so that it
 /// takes nothing from a start. What it cannot write in time, or would take the room that daemons
 /// need (spare_bytes.h), is left out, with a line that says how much.
@@ -34,7 +34,7 @@ class JobOutput {
     std::uint64_t (*spare)(int fd) = spare_bytes;  ///< what the file's disk has room for
   };
   explicit JobOutput(Options options) : options_(std::move(options)) {}
-  /// Waits until all is written. Who cannot wait, after finish(), ends its process instead.
+  /// Waits until all is written. A process that cannot wait ends after finish() instead.
   ~JobOutput();
   JobOutput(const JobOutput&) = delete;
   JobOutput& operator=(const JobOutput&) = delete;

@@ -14,8 +14,8 @@
 namespace starling {
 
 // The folder of a part: all that its guardian and its executor, in whichever life, say to one
-// another. `plan` is written before the guardian starts; `guardian` says who guards, or that none
-// will; `control` is a FIFO with ControlWords; `alive` is locked by all processes of the
+// another. `plan` is written before the guardian starts; `guardian` says which process guards, or
+// that none will; `control` is a FIFO with ControlWords; `alive` is locked by all processes of the
 // part (life_lock.h); `result` is there once none of them is left. Instants are nanoseconds of
 // CLOCK_BOOTTIME, which goes on while the machine is suspended.
 
@@ -95,7 +95,7 @@ struct ControlWord {
 [[nodiscard]] Status put_file_from(const std::filesystem::path& from,
                                    const std::filesystem::path& file, const std::string& bytes);
 
-/// Who guards: a process of one boot of this machine that no later one can be taken for.
+/// What guards: a process of one boot of this machine that no later one can be taken for.
 struct GuardianId {
   pid_t pid = 0;            ///< 0: none ever will
   std::uint64_t start = 0;  ///< as in /proc/PID/stat

@@ -81,7 +81,7 @@ class Keeper {
   std::vector<std::string> hardware_;
   Instant next_status_, next_stamps_;
   bool status_failed_ = false;
-  Supervisor supervisor_{SIGUSR1};  // who keeps it next takes the jobs up again
+  Supervisor supervisor_{SIGUSR1};  // what keeps it next takes the jobs up again
 };
 
 /// A file that is there once the keeper of `dir` was asked to stop, until the next one begins: a

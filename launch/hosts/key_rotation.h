@@ -21,7 +21,7 @@ struct TakenFlock {
 [[nodiscard]] std::vector<TakenFlock> taken_flocks(const Deployment& deployment);
 
 /// Puts `flock` in the place of flock.json, here and on all hosts, and waits until every daemon
-/// that runs goes by it. `not_ready` says who does not yet.
+/// that runs goes by it. `not_ready` says which does not yet.
 [[nodiscard]] Status publish_flock(const Deployment& deployment, const Flock& flock,
                                    std::chrono::seconds patience);
 

@@ -26,7 +26,7 @@ struct JobOption {
 using JobOptions = std::map<std::string, std::string>;
 
 /// Puts them into the job. `invalid` names the option and what would be right. --directory and
-/// --environment are left to who knows the submitter (submitter.h), the jobs of --after to who
+/// --environment are left to what knows the submitter (submitter.h), the jobs of --after to what
 /// knows the flock (waits_for).
 [[nodiscard]] Status set_options(const JobOptions& options, JobSpec& spec);
 

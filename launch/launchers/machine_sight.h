@@ -10,7 +10,7 @@
 namespace starling {
 
 /// What this machine shows of itself. A topology is believed, since it may describe what a test or
-/// an emulation stands for; whoever starts real processes by it should hear when less is there.
+/// an emulation stands for; what starts real processes by it should be told when less is there.
 struct MachineSight {
   std::uint32_t gpus =
       0;  ///< the most that the NVIDIA driver or device files show; MIG slices are not counted

@@ -20,8 +20,8 @@ void forget_part(const std::filesystem::path& folder);
 /// What jobs get between the polite and the forceful end when their executor is stopped for good.
 constexpr Duration kEndGrace = std::chrono::seconds(3);
 
-/// Kills what guardians that were killed left of their parts, once: for whoever does not come so
-/// far as to make a ProcessLauncher on `parts`. How many such parts still have a process.
+/// Kills what guardians that were killed left of their parts, once: for a process that does not
+/// come so far as to make a ProcessLauncher on `parts`. How many such parts still have a process.
 std::size_t clear_unguarded(const std::filesystem::path& parts);
 /// Ends all parts that are not looked after any more: politely, after `grace` by force. Waits until
 /// no process is left, a few seconds longer than that at most. True: none is.

@@ -8,9 +8,9 @@
 
 namespace starling {
 
-// What one host does when a flock on hosts gets other servers (launch/hosts/host_servers.h says who
-// asks for it, and when). The coming description of the flock, as deployment.json, is told; the
-// files that it names are in the directory already.
+// What one host does when a flock on hosts gets other servers (launch/hosts/host_servers.h says
+// what asks for it, and when). The coming description of the flock, as deployment.json, is told;
+// the files that it names are in the directory already.
 
 /// "3 running": the generation of servers in the flock's directory `dir` on this host, and whether
 /// a keeper runs there, or "3 stopped".

@@ -12,7 +12,7 @@
 namespace starling {
 
 /// The keys that nodes prove themselves with, and what each node's copy of the flock's list says
-/// of the others'. Until the first one is exchanged everybody has one key, and everybody knows it.
+/// of the others'. Until the first one is exchanged every node has one key, which all know.
 /// An exchange is: made() puts a new key into the list, beside the old one; read() when a copy
 /// arrives; used() when the node has it; dropped() takes the old one out of the list, which is read
 /// again. A node that is late, or does this in another order, is not heard meanwhile.

@@ -13,7 +13,7 @@ namespace starling {
 /// How we prove to etcd who we are, and it to us. Files are read again for each new connection and
 /// each new login, so their content may be exchanged at any time.
 struct EtcdAccess {
-  std::string ca = {};  ///< a file: who signs etcd's certificates; empty: whom the system trusts
+  std::string ca = {};  ///< a file: what signs etcd's certificates; empty: what the system trusts
   std::string certificate = {}, key = {};  ///< files: ours; empty: none
   std::string user = {};                   ///< empty: no login
   std::string password = {};               ///< a file: the user's; a secret (base/secret_file.h)

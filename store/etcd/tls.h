@@ -12,7 +12,7 @@ namespace starling {
 
 /// What a connection over TLS needs. Files in PEM.
 struct TlsFiles {
-  std::filesystem::path ca;  ///< who signs certificates of servers; empty: whom the system trusts
+  std::filesystem::path ca;  ///< what signs certificates of servers; empty: what the system trusts
   std::filesystem::path certificate, key;  ///< of this side; empty: it shows none
 };
 

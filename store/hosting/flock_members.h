@@ -14,8 +14,8 @@
 namespace starling {
 
 /// Which agents' processes take part in a flock, and which of them should serve each partition. A
-/// preference, not a right: who owns a partition is decided by its epoch, and any that takes part
-/// may take over what its preferred host does not serve.
+/// preference, not a right: which agent owns a partition is decided by its epoch, and any that
+/// takes part may take over what its preferred host does not serve.
 struct FlockMembers {
   std::set<AgentId> hosts;                   ///< empty: every agent is one
   std::map<PartitionId, AgentId> preferred;  ///< missing: the partition's own agent
@@ -38,8 +38,8 @@ struct FlockMembers {
 
 /// `now` with the hosts `hosts`, which are not empty, for the partitions 0 to `partitions` - 1.
 /// Partitions of hosts that are gone move, and as few others as make the numbers of partitions
-/// differ by one at most, a host's own ones first. `may` says who can serve what; numbers may
-/// differ by more where it says no. A partition that no agent may serve stays where it is.
+/// differ by one at most, a host's own ones first. `may` says which host can serve what; numbers
+/// may differ by more where it says no. A partition that no agent may serve stays where it is.
 [[nodiscard]] FlockMembers balanced(const FlockMembers& now, std::set<AgentId> hosts,
                                     std::uint32_t partitions,
                                     const std::function<bool(PartitionId, AgentId)>& may);

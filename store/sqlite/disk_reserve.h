@@ -9,7 +9,7 @@ namespace starling {
 
 /// Room that a node has taken on its disk while there was some, in a file, for what it must write
 /// when the disk is full: cancellations, ends, the number of its next life. It is given back to
-/// the disk in eighths, so that others who write there get little of it. On a file system that
+/// the disk in eighths, so that others that write there get little of it. On a file system that
 /// frees space late (btrfs) a piece may come too late for the write that asked for it.
 class DiskReserve {
  public:

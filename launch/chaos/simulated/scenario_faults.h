@@ -40,7 +40,7 @@ class ScenarioFaults final : public FaultScript {
  private:
   using Nodes = std::vector<NodeId>;
   using Undo = std::function<void(World&)>;
-  /// What happens to frames between the first and the second, or everybody else.
+  /// What happens to frames between the first and the second, or all others.
   struct Noise {
     Nodes first, second;
     Direction direction = Direction::both;

@@ -27,9 +27,10 @@ struct MuriOptions {
 
 /// Muri-S and Muri-L: jobs that ask for as many GPUs share them, up to four on each, and take turns
 /// in loading data, computing and exchanging. In order of service, jobs are let in for as many
-/// places as there are GPUs for, `group` jobs a place. Rounds of matching join who uses the stages
-/// best together, until all that were let in have GPUs; groups that would be slower than their jobs
-/// one after the other are taken apart, and groups get GPUs by their first job's service.
+/// places as there are GPUs for, `group` jobs a place. Rounds of matching join jobs that use the
+/// stages best together, until all that were let in have GPUs; groups that would be slower than
+/// their jobs one after the other are taken apart, and groups get GPUs by their first job's
+/// service.
 class MuriInterleaving final : public MuriPolicy {
  public:
   explicit MuriInterleaving(const MuriOptions& options);

@@ -8,7 +8,7 @@ namespace starling {
 // How the policies of Shockwave's simulator share the time of `gpus` equal GPUs. Jobs that the
 // program of a policy does not tell apart get the same share.
 
-/// Gandiva-Fair: everybody as much of its time, at most all.
+/// Gandiva-Fair: each job as much of its time, at most all.
 [[nodiscard]] TimeShares even_shares(const RoundView& view, std::uint32_t gpus);
 /// Gavel's max_min_fairness: the least of share * GPUs is as large as it can be.
 [[nodiscard]] TimeShares max_min_shares(const RoundView& view, std::uint32_t gpus);
