@@ -7,8 +7,9 @@
 
 namespace starling {
 
-/// What a net is told of an option, beside embeddings: the place of each number in a row. All values
-/// are of the order of 1; times are log s / 12, counts log2 / 5. Shipped weights know this order.
+/// What a net is told of an option, beside embeddings: the place of each number in a row. All
+/// values are of the order of 1; times are log s / 12, counts log2 / 5. Shipped weights know this
+/// order.
 enum class Input : std::uint8_t {
   // The situation: the job, the queue and the partition; the same for all options of a decision.
   gang,            ///< GPUs that the job wants

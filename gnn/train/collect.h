@@ -19,8 +19,8 @@ struct ImitateOptions {
   double keep = 0.2, follow = 0.7;
   std::uint64_t seed = 1;
 };
-/// Any placement policy can be one, a rule or a net, but for those that list places of their own: an
-/// error for these, and for what is none.
+/// Any placement policy can be one, a rule or a net, but for those that list places of their own:
+/// an error for these, and for what is none.
 [[nodiscard]] Status check_teacher(const std::string& policy);
 [[nodiscard]] Result<SeenDecisions> collect_teacher(const TrainableSystem& system,
                                                     const Scenario& scenario,

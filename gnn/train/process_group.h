@@ -35,10 +35,10 @@ struct Rendezvous {
   std::string host = "127.0.0.1";
   std::uint16_t port = 29500;
 };
-/// From RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them. Where WORLD_SIZE is not
-/// set, of a task of srun: SLURM_PROCID and SLURM_STEP_NUM_TASKS; they meet at the first host of
-/// SLURM_STEP_NODELIST, on a port by job and step, unless MASTER_ADDR or MASTER_PORT say otherwise.
-/// Alone where neither is set. `invalid` says which makes no sense.
+/// From RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT, as torchrun sets them. Where WORLD_SIZE is
+/// not set, of a task of srun: SLURM_PROCID and SLURM_STEP_NUM_TASKS; they meet at the first host
+/// of SLURM_STEP_NODELIST, on a port by job and step, unless MASTER_ADDR or MASTER_PORT say
+/// otherwise. Alone where neither is set. `invalid` says which makes no sense.
 [[nodiscard]] Result<Rendezvous> rendezvous_from_environment();
 /// Waits until all are there. `io`: they did not come within some minutes.
 [[nodiscard]] Result<std::unique_ptr<ProcessGroup>> rendezvous(const Rendezvous& at);

@@ -18,7 +18,8 @@ class MarlModel final : public PolicyModel {
 
  private:
   using Observations = std::span<const Observation* const>;
-  /// Embeddings of every server, of every GPU group, and of the whole: [B, S, W], [B, I, W], [B, W].
+  /// Embeddings of every server, of every GPU group, and of the whole: [B, S, W], [B, I, W],
+  /// [B, W].
   struct Embeddings {
     torch::Tensor place, group, whole;
   };
