@@ -90,7 +90,7 @@ inline boost::asio::awaitable<HttpAnswer> replied(const HttpServer::Handle& hand
   co_return *std::move(shared->answer);
 }
 
-constexpr std::chrono::seconds kLookForPeer{2};
+constexpr std::chrono::seconds kPollPeer{2};
 
 template <class Stream>
 class WebConnection {
@@ -214,7 +214,7 @@ class WebConnection {
       auto& lowest = boost::beast::get_lowest_layer(stream_);
       lowest.expires_never();
       // A client that is gone while nothing is to be said would keep its place until something is.
-      if (!co_await wait->wait(kLookForPeer) && has_hung_up(lowest.socket().native_handle())) break;
+      if (!co_await wait->wait(kPollPeer) && has_hung_up(lowest.socket().native_handle())) break;
     }
     from->abandon();
     if (!error && chunked) {
