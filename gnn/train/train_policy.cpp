@@ -56,7 +56,8 @@ class Training {
       const double before = out.validation.empty() ? started_ : out.validation.back();
       const bool better = value.value() < before;
       if (better) out.weights = std::move(made).value();
-      out.validation.push_back(std::min(before, value.value()));
+      out.measured.push_back(value.value());
+      out.validation.push_back(better ? value.value() : before);
       write({{"name", name_of(options_.stages[stage_])},
              {"validation", value.value()},
              {"kept", better},

@@ -62,8 +62,11 @@ struct TrainPolicyOptions {
 
 struct TrainedPolicy {
   Weights weights;
-  /// Mean of log(JCT / JCT of the baseline) over the validation scenarios, after each stage.
+  /// Mean of log(JCT / JCT of the baseline) over the validation scenarios, after each stage: of the
+  /// weights that it left.
   std::vector<double> validation;
+  /// The same of the weights that each stage made, kept or not; of the stages that this call ran.
+  std::vector<double> measured;
   double seconds = 0;
 };
 
