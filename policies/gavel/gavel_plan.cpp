@@ -109,8 +109,7 @@ std::set<JobId> GavelPolicy::settle(const std::vector<Member>& members,
   const auto kept_place = [&](const GavelRounds::Pick& pick) -> const Placement* {
     for (const std::size_t m : candidates[pick.candidate].members) {
       const Member& member = members[m];
-      if (member.known->runs == pick.type && all_free(planned, member.job->placement) &&
-          planned.has_means(member.job->placement, demand_of(*member.job->spec)))
+      if (member.known->runs == pick.type && is_left(planned, *member.job))
         return &member.job->placement;
     }
     return nullptr;
@@ -175,11 +174,10 @@ void GavelPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
   for (const Member& member : members) {
     if (!member.known->runs || stays.contains(member.job->spec->id)) continue;
     // A job that is not in the round may go on as long as no other needs the place.
-    if (plan.contains(member.job->spec->id) || is_needed(planned, *member.job)) {
+    if (plan.contains(member.job->spec->id))
       out.emplace_back(Preempt{member.job->spec->id});
-    } else {
-      planned.take(member.job->placement, demand_of(*member.job->spec));
-    }
+    else
+      stop_if_needed(planned, *member.job, out);
   }
 }
 

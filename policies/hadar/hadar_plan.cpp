@@ -170,11 +170,10 @@ void HadarPolicy::settle(const View& view, const std::vector<Entry>& all,
   for (std::size_t i = 0; i < all.size(); ++i) {
     const JobView& job = *all[i].job;
     if (job.placement.empty() || (gets[i] != nullptr && gets[i]->stays)) continue;
-    if (gets[i] == nullptr && !is_needed(planned, job)) {
-      planned.take(job.placement, all[i].gang.each);
-    } else {
+    if (gets[i] != nullptr)
       out.emplace_back(Preempt{job.spec->id});
-    }
+    else
+      stop_if_needed(planned, job, out);
   }
   for (const JobView& job : view.waiting) {
     if (job.blocked || plan.contains(job.spec->id)) continue;

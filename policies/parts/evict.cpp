@@ -34,6 +34,11 @@ bool all_free(const Occupancy& gpus, const Placement& placement) {
   return std::ranges::all_of(placement, [&](GpuId gpu) { return gpus.is_free(gpu); });
 }
 
+bool is_left(const Occupancy& gpus, const JobView& job) {
+  return !job.placement.empty() && all_free(gpus, job.placement) &&
+         gpus.has_means(job.placement, demand_of(*job.spec));
+}
+
 bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job) {
   const Placement& own = job.placement;
   return gpus.has_means(place, demand_of(*job.spec), own) &&
@@ -59,6 +64,15 @@ bool is_needed(const Occupancy& soon, const JobView& job) {
          !soon.has_means(job.placement, demand_of(*job.spec));
 }
 
+bool stop_if_needed(Occupancy& soon, const JobView& job, std::vector<Decision>& out) {
+  const bool stops = is_needed(soon, job);
+  if (stops)
+    out.emplace_back(Preempt{job.spec->id});
+  else
+    soon.take(job.placement, demand_of(*job.spec));
+  return stops;
+}
+
 void Eviction::leaves(const JobView& job) { soon_.give_back(job.placement, demand_of(*job.spec)); }
 
 void Eviction::offer(const JobView& job) {
@@ -69,12 +83,7 @@ void Eviction::offer(const JobView& job) {
 std::vector<JobId> Eviction::settle(std::vector<Decision>& out) {
   std::vector<JobId> stop;
   for (const JobView* job : offered_) {
-    if (is_needed(soon_, *job)) {
-      out.emplace_back(Preempt{job->spec->id});
-      stop.push_back(job->spec->id);
-    } else {
-      soon_.take(job->placement, demand_of(*job->spec));
-    }
+    if (stop_if_needed(soon_, *job, out)) stop.push_back(job->spec->id);
   }
   offered_.clear();
   return stop;

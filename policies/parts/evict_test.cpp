@@ -112,6 +112,36 @@ TEST_CASE("a job that leaves already is not told again, and its GPUs count") {
   CHECK(world.out.empty());
 }
 
+TEST_CASE("a job whose place was given back has it again unless another was promised some of it") {
+  Two world;
+  const JobView& one = world.run(0, 4, 8);
+  CHECK_FALSE(is_left(world.soon, one));
+  world.soon.give_back(one.placement, demand_of(*one.spec));
+  CHECK(is_left(world.soon, one));
+  SUBCASE("none was") {
+    CHECK_FALSE(stop_if_needed(world.soon, one, world.out));
+    CHECK(world.out.empty());
+    CHECK(world.soon.free_count() == 4);
+    CHECK(world.soon.taken_on(ServerId{0}) == Demand{32'000'000, 0});
+  }
+  SUBCASE("one was") {
+    world.soon.take(Placement{one.placement.back()});
+    CHECK_FALSE(is_left(world.soon, one));
+    CHECK(stop_if_needed(world.soon, one, world.out));
+    REQUIRE(world.out.size() == 1);
+    CHECK(std::get<Preempt>(world.out[0]).job == one.spec->id);
+    CHECK(world.soon.free_count() == 7);
+  }
+  SUBCASE("its server is being drained: no new one may come, and it stays") {
+    world.soon.block({0, 1});
+    CHECK_FALSE(is_left(world.soon, one));
+    CHECK_FALSE(stop_if_needed(world.soon, one, world.out));
+  }
+  JobView waits;
+  waits.spec = one.spec;
+  CHECK_FALSE(is_left(world.soon, waits));
+}
+
 TEST_CASE("what is promised starts when all of it is there; until then what is free is kept") {
   Two world;
   Mirror mirror;

@@ -280,13 +280,7 @@ void PolluxPolicy::plan_round(const View& view, Rng& rng, RoundPlan& plan,
     first = last;
   }
   last_ = std::move(next);
-  for (const JobView* job : outranked) {
-    const Demand each = demand_of(*job->spec);
-    if (all_free(planned, job->placement) && planned.has_means(job->placement, each))
-      planned.take(job->placement, each);
-    else
-      out.emplace_back(Preempt{job->spec->id});
-  }
+  for (const JobView* job : outranked) stop_if_needed(planned, *job, out);
   out.insert(out.end(), resizes.begin(), resizes.end());
 }
 
@@ -319,8 +313,7 @@ void PolluxPolicy::place(const View& view, std::span<const Member> members,
     const JobView& job = *members[i].job;
     const Demand each = demand_of(*job.spec);
     // A more urgent job may have been given just these GPUs, of equal ones on their server.
-    stays.push_back(!job.placement.empty() && std::ranges::equal(problem.now.of(i), found.of(i)) &&
-                    all_free(planned, job.placement) && planned.has_means(job.placement, each));
+    stays.push_back(is_left(planned, job) && std::ranges::equal(problem.now.of(i), found.of(i)));
     if (!stays.back()) continue;
     planned.take(job.placement, each);
     if (auto how = better_batch(view, members[i]))
@@ -333,8 +326,7 @@ void PolluxPolicy::place(const View& view, std::span<const Member> members,
     std::vector<NodeShare> row(found.of(i).begin(), found.of(i).end());
     auto to = row.empty() ? std::nullopt : take_row(view, planned, job, members[i].each, row);
     if (!to && !row.empty()) {
-      if (!job.placement.empty() && all_free(planned, job.placement) &&
-          planned.has_means(job.placement, each)) {
+      if (is_left(planned, job)) {
         planned.take(job.placement, each);
         continue;
       }

@@ -31,8 +31,13 @@ void RoundPlan::move(const View& view, const JobView& job, std::optional<Placeme
     resizes.emplace_back(Resize{id, *std::move(to), how});
     return;
   }
-  out.emplace_back(Preempt{id});
-  if (to) add({id, *std::move(to), std::nullopt, how});
+  restart(id, std::move(to), out, std::nullopt, how);
+}
+
+void RoundPlan::restart(JobId job, std::optional<Placement> to, std::vector<Decision>& out,
+                        std::optional<JobId> beside, const Allocation& how) {
+  out.emplace_back(Preempt{job});
+  if (to) add({job, *std::move(to), beside, how});
 }
 
 namespace {

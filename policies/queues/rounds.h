@@ -29,6 +29,9 @@ class RoundPlan {
   /// The same of a job that runs, also one that has no GPU in this partition.
   void move(const View& view, const JobView& job, std::optional<Placement> to,
             const Allocation& how, std::vector<Decision>& out, std::vector<Decision>& resizes);
+  /// The job, which runs, stops, and starts on `to` if it is to have anything.
+  void restart(JobId job, std::optional<Placement> to, std::vector<Decision>& out,
+               std::optional<JobId> beside = std::nullopt, const Allocation& how = {});
   [[nodiscard]] bool contains(JobId job) const;
   /// Another job is to start beside that one.
   [[nodiscard]] bool has_guest(JobId job) const;

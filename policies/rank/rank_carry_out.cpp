@@ -13,11 +13,6 @@ namespace {
 /// Seconds saved, in restarts, for which a job moves that keeps its size.
 constexpr double kWorthMoving = 2;
 
-bool is_free_for(const Occupancy& gpus, const JobView& job) {
-  return !job.placement.empty() && all_free(gpus, job.placement) &&
-         gpus.has_means(job.placement, demand_of(*job.spec));
-}
-
 }  // namespace
 
 std::vector<RankReasons::Got> RankPolicy::got_of(const View& view, const Plan& plan,
@@ -55,7 +50,7 @@ std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
   };
   std::optional<Placement> best;
   double most = 0;
-  if (member.now.gpus > 0 && is_free_for(places_.gpus(), *member.job)) {
+  if (member.now.gpus > 0 && is_left(places_.gpus(), *member.job)) {
     best = member.job->placement;
     most = each * member.known->pace - cost_of(member.type, member.now.gpus);
   }
@@ -86,7 +81,7 @@ std::vector<std::size_t> RankPolicy::take_stayers(const Plan& plan,
     const auto& grant = plan.answer.grants[i];
     if (member.stays || member.guest) continue;
     if (grant && grant->gpus == member.now.gpus && grant->type == member.type &&
-        is_free_for(places_.gpus(), *member.job)) {
+        is_left(places_.gpus(), *member.job)) {
       places_.take(member.job->spec, member.job->placement, member.job->allocation);
       stayers.push_back(i);
     } else {
@@ -114,7 +109,7 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
   place_guests(plan, held, to);
   const auto keep_place = [&](std::size_t i) {
     const JobView& job = *plan.members[i].job;
-    if (to[i] || !is_free_for(places_.gpus(), job)) return;
+    if (to[i] || !is_left(places_.gpus(), job)) return;
     to[i] = job.placement;  // no other needs it
     places_.take(job.spec, job.placement, job.allocation);
   };
@@ -160,8 +155,7 @@ void RankPolicy::bring(const View& view, const JobView& job, const std::optional
                        RoundPlan& round, std::vector<Decision>& out,
                        std::vector<Decision>& resizes) const {
   if (facts_.elastic || job.placement.empty()) return round.bring(view, job, to, {}, out, resizes);
-  out.emplace_back(Preempt{job.spec->id});
-  if (to) round.add({job.spec->id, *to});
+  round.restart(job.spec->id, to, out);
 }
 
 /// To GPUs that no job has to leave first.

@@ -20,6 +20,15 @@ bool has_room(const Occupancy& gpus, const Placement& placement, Demand each) {
          std::ranges::all_of(placement, [&](GpuId gpu) { return gpus.has_room(gpu); });
 }
 
+/// To where `beside` is, or nowhere.
+void start_beside(RoundPlan& round, const JobView& job, const std::optional<Placement>& place,
+                  JobId beside, std::vector<Decision>& out) {
+  if (!job.placement.empty())
+    round.restart(job.spec->id, place, out, beside);
+  else if (place)
+    round.add({job.spec->id, *place, beside});
+}
+
 }  // namespace
 
 bool RankPolicy::shares(const View& view) const {
@@ -191,8 +200,7 @@ bool RankPolicy::bring_to_guest(const Plan& plan, std::size_t host,
   if (!member.partner || !to[host]) return false;
   const Member& guest = plan.members[*member.partner];
   if (guest.job->placement != *to[host] || to[*member.partner] != to[host]) return false;
-  if (!member.job->placement.empty()) out.emplace_back(Preempt{member.job->spec->id});
-  round.add({member.job->spec->id, *to[host], guest.job->spec->id});
+  start_beside(round, *member.job, to[host], guest.job->spec->id, out);
   return true;
 }
 
@@ -201,10 +209,8 @@ void RankPolicy::bring_guests(const Plan& plan, const std::vector<std::optional<
   for (const JobPair& pair : plan.pairs) {
     const JobView& job = *plan.members[pair.guest].job;
     const auto& place = to[pair.guest];
-    const bool runs = !job.placement.empty();
-    if (runs && place == job.placement) continue;
-    if (runs) out.emplace_back(Preempt{job.spec->id});
-    if (place) round.add({job.spec->id, *place, plan.members[pair.host].job->spec->id});
+    if (!job.placement.empty() && place == job.placement) continue;
+    start_beside(round, job, place, plan.members[pair.host].job->spec->id, out);
   }
 }
 

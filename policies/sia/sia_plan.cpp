@@ -15,11 +15,6 @@ namespace {
 using Row = SiaProblem::Row;
 using Choice = SiaProblem::Choice;
 
-/// No other has been given any of it.
-bool is_left(const Occupancy& planned, const JobView& job) {
-  return all_free(planned, job.placement) && planned.has_means(job.placement, demand_of(*job.spec));
-}
-
 /// Every job keeps what it has; one that waits gets its smallest size, where it is fastest, while
 /// there is some.
 SiaAnswer keep_all(const SiaProblem& problem) {
@@ -137,12 +132,7 @@ std::vector<SiaGrant> SiaPolicy::grants_of(const SiaProblem& problem, const SiaA
     if (!grants[k].place) place_smaller(planned, grants[k], problem.rows[rows[k]]);
   }
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    if (answer.taken[i] || !problem.rows[i].now) continue;
-    if (is_left(planned, *jobs[i])) {
-      planned.take(jobs[i]->placement, demand_of(*jobs[i]->spec));
-    } else {
-      out.emplace_back(Preempt{jobs[i]->spec->id});
-    }
+    if (!answer.taken[i] && problem.rows[i].now) stop_if_needed(planned, *jobs[i], out);
   }
   return grants;
 }
