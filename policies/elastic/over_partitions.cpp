@@ -314,13 +314,14 @@ void OverPartitions::start(const ElasticCall& call, const Division& division,
     std::ranges::sort(all);
     const auto workers = static_cast<std::uint32_t>(all.size() / worker);
     if (workers < share.least || there.empty()) continue;
-    notes_[job.id] = {later(view.now, until_next_round(job.id, share.job->failed_rounds)),
+    Allocation how = division.allocation(call, job, all);
+    how.workers = workers;
+    const Instant again =
+        ask_around(view, *share.job, {job.id, std::move(here), std::nullopt, false, how}, out);
+    notes_[job.id] = {again,
                       "asks partitions for " + counted(workers, "worker") +
                           ": there is room for so many, and here for too few",
                       workers};
-    Allocation how = division.allocation(call, job, all);
-    how.workers = workers;
-    out.emplace_back(Spread{job.id, std::move(here), std::nullopt, false, how});
     return;
   }
 }

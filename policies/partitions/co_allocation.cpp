@@ -28,6 +28,12 @@ Duration until_next_round(JobId job, std::uint32_t failed) {
   return wait + wait / 1024 * static_cast<std::int64_t>(mix64(job.lo ^ mix64(failed)) & 1023U);
 }
 
+Instant ask_around(const View& view, const JobView& job, Spread spread,
+                   std::vector<Decision>& out) {
+  out.emplace_back(std::move(spread));
+  return later(view.now, until_next_round(job.spec->id, job.failed_rounds));
+}
+
 void CoAllocation::begin(Instant now) {
   const auto over = [&](const Asked& asked) { return asked.again <= now; };
   std::erase_if(asked_, over);
@@ -44,9 +50,8 @@ bool CoAllocation::may_ask_to_share(const QueueEntry& entry) const {
 
 void CoAllocation::ask_to_share(const View& view, const QueueEntry& entry, const JobView& job,
                                 GpuTypeId type, Worth worth, std::vector<Decision>& out) {
-  const Duration wait = kShareEvery + until_next_round(job.spec->id, job.failed_rounds);
-  asked_to_share_.push_back({entry.order, later(view.now, wait), worth});
-  out.emplace_back(Spread{job.spec->id, {}, type, true});
+  const Instant again = ask_around(view, job, {job.spec->id, {}, type, true}, out);
+  asked_to_share_.push_back({entry.order, later(again, kShareEvery), worth});
 }
 
 const CoAllocation::Worth* CoAllocation::worth_of(std::uint64_t order) const {
@@ -57,10 +62,9 @@ const CoAllocation::Worth* CoAllocation::worth_of(std::uint64_t order) const {
 void CoAllocation::ask(const View& view, const QueueEntry& entry, const JobView& job,
                        Placement share, std::optional<GpuTypeId> type, Trial& local,
                        std::vector<Decision>& out) {
-  asked_.push_back(
-      {entry.order, later(view.now, until_next_round(job.spec->id, job.failed_rounds))});
   if (!share.empty()) local.take(share, demand_of(*job.spec));
-  out.emplace_back(Spread{job.spec->id, std::move(share), type});
+  asked_.push_back(
+      {entry.order, ask_around(view, job, {job.spec->id, std::move(share), type}, out)});
 }
 
 std::uint64_t free_of_type(const Occupancy& gpus, GpuTypeId type, const JobSpec& job) {

@@ -14,6 +14,9 @@ namespace starling {
 /// When a gang may ask around again after `failed` rounds. Never in step with another gang: two
 /// that both need the whole flock would be in each other's way every time, for ever.
 [[nodiscard]] Duration until_next_round(JobId job, std::uint32_t failed);
+/// The gang, which waits here, asks several partitions. Answers when it may again.
+[[nodiscard]] Instant ask_around(const View& view, const JobView& job, Spread spread,
+                                 std::vector<Decision>& out);
 
 /// Gangs that ask several partitions for a share of their GPUs at once (Spread), and when each of
 /// them may do so again: refusals count against a job's limit of failed rounds, so asking around

@@ -105,11 +105,12 @@ const Destination* ForwardingBySpeed::better_queue(std::span<const Destination> 
   return best;
 }
 
-void ForwardingBySpeed::note_forward(const View& view, const Destination& to, const JobSpec& job) {
-  RemoteNeed need = need_of(job, view.topology);
+void ForwardingBySpeed::forward(const View& view, const JobView& job, const Destination& to,
+                                std::vector<Decision>& out) {
+  RemoteNeed need = need_of(*job.spec, view.topology);
   need.typed = true;
   need.types = {to.type};
-  peers_.note_forward(view, to.to, std::move(need));
+  peers_.forward(view, job, to.to, std::move(need), out);
 }
 
 std::uint64_t ForwardingBySpeed::free_of(const View& view, GpuTypeId type, const JobSpec& job) {

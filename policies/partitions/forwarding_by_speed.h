@@ -46,7 +46,7 @@ class ForwardingBySpeed {
   /// Reads the digests. O(agents and their GPU types). False: there is none.
   bool begin(const View& view);
   [[nodiscard]] bool any() const noexcept { return peers_.any(); }
-  /// Grows whenever a peer's digest changes, and with every note_forward().
+  /// Grows whenever a peer's digest changes, and with every job forwarded.
   [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.
@@ -68,8 +68,9 @@ class ForwardingBySpeed {
                                                        double here, double queue, bool tries);
   /// The job may still do that: it has seen fewer partitions than there are.
   [[nodiscard]] bool may_try(const JobView& job) const { return job.forwards < peers_.count(); }
-  /// The job is forwarded there: its GPUs count as taken, see RemotePartitions.
-  void note_forward(const View& view, const Destination& to, const JobSpec& job);
+  /// Gives it the job: its GPUs count as taken there, see RemotePartitions.
+  void forward(const View& view, const JobView& job, const Destination& to,
+               std::vector<Decision>& out);
 
   /// GPUs of the type that are free elsewhere for the job.
   [[nodiscard]] std::uint64_t free_of(const View& view, GpuTypeId type, const JobSpec& job);

@@ -58,7 +58,10 @@ class Three {
   }
   void give() {
     const View view{topology, gpus, {}, {}, others, speed, at(1000), AgentId{0}};
-    forwarding.note_forward(view, found.front(), spec);
+    std::vector<Decision> out;
+    forwarding.forward(view, job, found.front(), out);
+    REQUIRE(out.size() == 1);
+    CHECK(std::get<Forward>(out[0]).to == found.front().to);
   }
   static Instant at(double seconds) { return Instant{} + from_seconds(seconds); }
 

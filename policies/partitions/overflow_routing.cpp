@@ -134,8 +134,7 @@ const RemotePartition* OverflowRouting::feasible_peer(const View& view, const Qu
 
 void OverflowRouting::forward(const View& view, const RemotePartition& peer, const JobView& job,
                               std::vector<Decision>& out) {
-  out.emplace_back(Forward{job.spec->id, peer.agent});
-  peers_.note_forward(view, peer.agent, need_of(*job.spec, view.topology));
+  peers_.forward(view, job, peer.agent, need_of(*job.spec, view.topology), out);
   ++state_;
   measure();
 }

@@ -180,10 +180,9 @@ PriceRouting::Place PriceRouting::elsewhere(const JobView& job) {
 }
 
 void PriceRouting::forward(const JobView& job, AgentId to, std::vector<Decision>& out) {
-  out.emplace_back(Forward{job.spec->id, to});
   RemoteNeed need = need_of(*job.spec, view_->topology);
   need.gpus = most_gpus(*job.spec);
-  peers_.note_forward(*view_, to, std::move(need));
+  peers_.forward(*view_, job, to, std::move(need), out);
 }
 
 /// It has been nowhere else, or was stopped to go.

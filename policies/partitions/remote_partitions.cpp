@@ -189,6 +189,12 @@ const RemoteRooms& RemotePartitions::servers(const View& view, const RemoteParti
   return servers;
 }
 
+void RemotePartitions::forward(const View& view, const JobView& job, AgentId to, RemoteNeed need,
+                               std::vector<Decision>& out) {
+  out.emplace_back(Forward{job.spec->id, to});
+  note_forward(view, to, std::move(need));
+}
+
 void RemotePartitions::note_forward(const View& view, AgentId to, RemoteNeed need) {
   ++version_;
   const auto peer = std::ranges::find(peers_, to, &RemotePartition::agent);

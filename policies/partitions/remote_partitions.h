@@ -52,7 +52,7 @@ class RemotePartitions {
   [[nodiscard]] std::span<const RemotePartition> all() const noexcept { return peers_; }
   [[nodiscard]] bool any() const noexcept { return !peers_.empty(); }
   [[nodiscard]] std::size_t count() const noexcept { return peers_.size(); }
-  /// Grows whenever a peer's digest changes, and with every note_forward().
+  /// Grows whenever a peer's digest changes, and with every job forwarded.
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
   /// Ascending. Of a partition that does not say what it has of each, the totals where it has one.
@@ -66,7 +66,10 @@ class RemotePartitions {
   /// What it has when everything there is free.
   [[nodiscard]] RemoteCapacity& capacity() noexcept { return capacity_; }
 
-  /// A job is forwarded to it.
+  /// Gives the job, which waits here, to that partition, where `need` counts as taken.
+  void forward(const View& view, const JobView& job, AgentId to, RemoteNeed need,
+               std::vector<Decision>& out);
+  /// A job will be forwarded to it: the same of its need.
   void note_forward(const View& view, AgentId to, RemoteNeed need);
 
  private:

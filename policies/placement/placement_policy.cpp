@@ -242,8 +242,7 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
                                 const QueueEntry& entry, Trial& trial, std::vector<Decision>& out) {
   if (option.kind == OptionKind::wait) return false;
   if (option.kind == OptionKind::forward) {
-    out.emplace_back(Forward{point.job.spec->id, option.destination->to});
-    forwarding_.note_forward(point.view, *option.destination, *point.job.spec);
+    forwarding_.forward(point.view, point.job, *option.destination, out);
     ++forwarded_;
   } else {
     const Demand each = demand_of(*point.job.spec);
