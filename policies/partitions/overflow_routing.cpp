@@ -109,7 +109,7 @@ const RemotePartition* OverflowRouting::best_peer(const View& view, const QueueE
     return std::tuple(p.waiting > 0, 1000 - per_mille(p.free, p.gpus), p.distance);
   };
   for (const RemotePartition& peer : peers_.all()) {
-    if (is_out(job, peer) || !can_start(view, peer, entry, job)) continue;
+    if (is_out(view, job, peer) || !can_start(view, peer, entry, job)) continue;
     if (best == nullptr || rank(peer) < rank(*best)) best = &peer;
   }
   // A job that has been nowhere speaks for all of its look.
@@ -303,7 +303,7 @@ void OverflowRouting::balance_queues(const View& view, const Shape& shape, const
     if (taken[i] || entry.infeasible) continue;
     if (entry.gpus > calmest->gpus || !worth_it(entry.gpus)) continue;
     const JobView& job = index.job(entry);
-    if (job.blocked || job.forwards > 0 || is_out(job, *calmest)) continue;
+    if (job.blocked || job.forwards > 0 || is_out(view, job, *calmest)) continue;
     if (!could_hold(view, *calmest, entry, job)) continue;
     forward(view, *calmest, job, out);
     return;

@@ -40,7 +40,7 @@ class OverflowRouting {
 
   /// Free GPUs there are of no use to the job, whatever the digest says. None: they always are. A
   /// job that can never run here goes there all the same.
-  using Veto = std::function<bool(const JobView& job, AgentId to)>;
+  using Veto = std::function<bool(const View& view, const JobView& job, AgentId to)>;
   void set_veto(Veto veto) { veto_ = std::move(veto); }
 
   /// Reads the digests. O(agents). False: there are no other partitions.
@@ -63,8 +63,9 @@ class OverflowRouting {
   [[nodiscard]] Fit fit_of(const QueueEntry& entry) const {
     return entry.needy ? needy_fit_ : fit_;
   }
-  [[nodiscard]] bool is_out(const JobView& job, const RemotePartition& peer) const {
-    return was_offered(job, peer.agent) || (veto_ && veto_(job, peer.agent));
+  [[nodiscard]] bool is_out(const View& view, const JobView& job,
+                            const RemotePartition& peer) const {
+    return was_offered(job, peer.agent) || (veto_ && veto_(view, job, peer.agent));
   }
   [[nodiscard]] bool starts_elsewhere(const QueueEntry& entry) const;
   [[nodiscard]] bool can_start(const View& view, const RemotePartition& peer,

@@ -21,23 +21,24 @@ constexpr Duration kMoveEach = std::chrono::minutes(10);
 
 }  // namespace
 
-void PriceRouting::rebalance(std::span<const JobView* const> left, std::vector<Decision>& out) {
+void PriceRouting::rebalance(const View& view, std::span<const JobView* const> left,
+                             std::vector<Decision>& out) {
   if (!together_) return;
   std::uint32_t given = 0;
   for (const JobView* job : left) {
     if (given >= kForwardsPerCall) return;
     if (job->blocked || job->forwards >= most_moves_in_hope(peers_.count())) continue;
-    const Place go = elsewhere(*job);
-    if (go.cost >= here(*job->spec, true).cost * (1 - kWorthMoving)) continue;
-    forward(*job, go.agent, out);
+    const Place go = elsewhere(view, *job);
+    if (go.cost >= here(view, *job->spec, true).cost * (1 - kWorthMoving)) continue;
+    forward(view, *job, go.agent, out);
     waiting_ -= most_gpus(*job->spec);
     ++given;
   }
 }
 
 /// Of the types that it has, the one on which it is slowest.
-GpuTypeId PriceRouting::slowest_type(const JobView& job) {
-  const auto type_of = [&](GpuId gpu) { return view_->topology.type_of(gpu); };
+GpuTypeId PriceRouting::slowest_type(const View& view, const JobView& job) {
+  const auto type_of = [&](GpuId gpu) { return view.topology.type_of(gpu); };
   GpuTypeId slowest = type_of(job.placement.front());
   for (const GpuId gpu : job.placement) {
     const GpuTypeId type = type_of(gpu);
@@ -48,16 +49,16 @@ GpuTypeId PriceRouting::slowest_type(const JobView& job) {
 
 /// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job wanted
 /// them.
-double PriceRouting::cost_to_stay(const JobView& job, GpuTypeId type) {
-  return lies_here(view_->gpus, job.placement) ? cost_on(*job.spec, type)
-                                               : cost_of(0, speed_of(*job.spec, type));
+double PriceRouting::cost_to_stay(const View& view, const JobView& job, GpuTypeId type) {
+  return lies_here(view.gpus, job.placement) ? cost_on(*job.spec, type)
+                                             : cost_of(0, speed_of(*job.spec, type));
 }
 
 /// Where it would start at once, and save so much; cost kNowhere: there is none.
-PriceRouting::Place PriceRouting::better_place(const JobView& job, double stay) {
-  Place go = elsewhere(job);
-  if (!lies_here(view_->gpus, job.placement)) {
-    const Place home = here(*job.spec, false);
+PriceRouting::Place PriceRouting::better_place(const View& view, const JobView& job, double stay) {
+  Place go = elsewhere(view, job);
+  if (!lies_here(view.gpus, job.placement)) {
+    const Place home = here(view, *job.spec, false);
     if (!go.starts || (home.starts && home.cost < go.cost)) go = home;
   }
   if (!go.starts || go.cost >= stay * (1 - kWorthMoving)) go.cost = kNowhere;
@@ -77,9 +78,9 @@ std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
     if (job.blocked || job.placement.empty() || spec.no_requeue) continue;
     if (job.forwards >= most_moves_in_hope(peers_.count()) && job.served < kMoveEach * job.forwards)
       continue;
-    const GpuTypeId type = slowest_type(job);
-    const double stay = cost_to_stay(job, type);
-    const Place go = better_place(job, stay);
+    const GpuTypeId type = slowest_type(view, job);
+    const double stay = cost_to_stay(view, job, type);
+    const Place go = better_place(view, job, stay);
     if (go.cost == kNowhere) continue;
     const double left_s = seconds(job.served) * speed_of(spec, type);
     const double saved = left_s * (stay - go.cost);
@@ -90,7 +91,7 @@ std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
   std::vector<const JobView*> movers;
   for (const Mover& mover : found) {
     // Others who are picked must not hope for the same room.
-    const Place go = better_place(*mover.job, mover.stay);
+    const Place go = better_place(view, *mover.job, mover.stay);
     if (go.cost == kNowhere) continue;
     if (go.agent != view.me) {
       RemoteNeed need = need_of(*mover.job->spec, view.topology);

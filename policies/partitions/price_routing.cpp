@@ -135,14 +135,14 @@ double PriceRouting::without_room(const JobSpec& job, std::uint32_t free) const 
   return elastic_ && free < job.gpus() ? kNoRoom : 1;
 }
 
-PriceRouting::Place PriceRouting::here(const JobSpec& job, bool counted) {
-  Place best{view_->me, kNowhere, false};
+PriceRouting::Place PriceRouting::here(const View& view, const JobSpec& job, bool counted) {
+  Place best{view.me, kNowhere, false};
   for (const Type& type : types_) {
     if (type.in_service < least_gpus(job)) continue;
     const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.in_service;
     const double cost =
         cost_of(price_of(type) + own, speed_of(job, type.id)) * without_room(job, type.free);
-    if (cost < best.cost) best = {view_->me, cost, type.free >= least_gpus(job)};
+    if (cost < best.cost) best = {view.me, cost, type.free >= least_gpus(job)};
   }
   return best;
 }
@@ -152,14 +152,15 @@ double PriceRouting::cost_on(const JobSpec& job, GpuTypeId type) {
   return on == types_.end() ? kNowhere : cost_of(price_of(*on), speed_of(job, type));
 }
 
-PriceRouting::Place PriceRouting::there(const RemotePartition& peer, const JobSpec& job) {
+PriceRouting::Place PriceRouting::there(const View& view, const RemotePartition& peer,
+                                        const JobSpec& job) {
   Place best{peer.agent, kNowhere, false};
   const std::uint32_t least = least_gpus(job);
   std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
-  if (demand_of(job).any()) need = need_of(job, view_->topology);
+  if (demand_of(job).any()) need = need_of(job, view.topology);
   for (const RemoteType& type : peers_.types(peer)) {
     const std::uint64_t most =
-        need ? peers_.capacity().gpus(view_->topology, *peer.digest, look_of(job), *need, type.type)
+        need ? peers_.capacity().gpus(view.topology, *peer.digest, look_of(job), *need, type.type)
              : type.gpus;
     if (most < least) continue;
     const double price = type.price + static_cast<double>(most_gpus(job)) / type.gpus;
@@ -169,20 +170,21 @@ PriceRouting::Place PriceRouting::there(const RemotePartition& peer, const JobSp
   return best;
 }
 
-PriceRouting::Place PriceRouting::elsewhere(const JobView& job) {
-  Place best{view_->me, kNowhere, false};
+PriceRouting::Place PriceRouting::elsewhere(const View& view, const JobView& job) {
+  Place best{view.me, kNowhere, false};
   for (const RemotePartition& peer : peers_.all()) {
     if (!peer.priced || was_offered(job, peer.agent)) continue;
-    const Place place = there(peer, *job.spec);
+    const Place place = there(view, peer, *job.spec);
     if (place.cost < best.cost) best = place;
   }
   return best;
 }
 
-void PriceRouting::forward(const JobView& job, AgentId to, std::vector<Decision>& out) {
-  RemoteNeed need = need_of(*job.spec, view_->topology);
+void PriceRouting::forward(const View& view, const JobView& job, AgentId to,
+                           std::vector<Decision>& out) {
+  RemoteNeed need = need_of(*job.spec, view.topology);
   need.gpus = most_gpus(*job.spec);
-  peers_.forward(*view_, job, to, std::move(need), out);
+  peers_.forward(view, job, to, std::move(need), out);
 }
 
 /// It has been nowhere else, or was stopped to go.
@@ -204,7 +206,6 @@ void PriceRouting::find_newcomers(const View& view) {
 }
 
 const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
-  view_ = &view;
   if (view.others.empty()) {  // no partition to go to, and none to tell
     together_ = false;
     prices_.clear();
@@ -223,9 +224,9 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
   const std::size_t before = out.size();
   for (const JobView* job : fresh_) {
     const bool may = together_ && out.size() - before < kForwardsPerCall;
-    const Place go = may ? elsewhere(*job) : Place{view.me, kNowhere, false};
-    if (go.cost < here(*job->spec, false).cost * (1 - kWorthIt)) {
-      forward(*job, go.agent, out);
+    const Place go = may ? elsewhere(view, *job) : Place{view.me, kNowhere, false};
+    if (go.cost < here(view, *job->spec, false).cost * (1 - kWorthIt)) {
+      forward(view, *job, go.agent, out);
     } else {
       waiting_ += most_gpus(*job->spec);
     }
@@ -244,7 +245,7 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
   return *without_;
 }
 
-bool PriceRouting::costs_more(const JobView& job, AgentId to) {
+bool PriceRouting::costs_more(const View& view, const JobView& job, AgentId to) {
   if (!together_) return false;
   const auto peer = std::ranges::find(peers_.all(), to, &RemotePartition::agent);
   if (peer == peers_.all().end() || !peer->priced) return false;
@@ -253,8 +254,8 @@ bool PriceRouting::costs_more(const JobView& job, AgentId to) {
     if (type.free < least_gpus(*job.spec)) continue;
     now = std::min(now, cost_of(std::min(type.price, 1.0), speed_of(*job.spec, type.type)));
   }
-  if (now == kNowhere) now = there(*peer, *job.spec).cost;
-  return now > here(*job.spec, true).cost * (1 + kDearer);
+  if (now == kNowhere) now = there(view, *peer, *job.spec).cost;
+  return now > here(view, *job.spec, true).cost * (1 + kDearer);
 }
 
 }  // namespace starling

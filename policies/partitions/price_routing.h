@@ -38,9 +38,10 @@ class PriceRouting {
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
-  /// Of `left`, which a round has left out: gives away those that cost less elsewhere by
+  /// Of `left`, waiting jobs of that view which a round has left out: gives away those that cost less elsewhere by
   /// kWorthMoving at least. Nothing where no agent says prices.
-  void rebalance(std::span<const JobView* const> left, std::vector<Decision>& out);
+  void rebalance(const View& view, std::span<const JobView* const> left,
+                 std::vector<Decision>& out);
   /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere,
   /// or of gangs over partitions also here, they cost less by kWorthMoving and by kRestart in time;
   /// those first that save most, a few in
@@ -50,7 +51,7 @@ class PriceRouting {
   /// Free GPUs there are no reason to move: it would cost a quarter more on them than here, since
   /// they are slow. Where no agent says prices it never is so. For OverflowRouting::set_veto(),
   /// after route().
-  [[nodiscard]] bool costs_more(const JobView& job, AgentId to);
+  [[nodiscard]] bool costs_more(const View& view, const JobView& job, AgentId to);
   /// Policy::prices() as of the last route().
   [[nodiscard]] std::span<const TypePrice> prices() const noexcept { return prices_; }
 
@@ -80,17 +81,17 @@ class PriceRouting {
   void bound_looks();
   /// Factor of what a type costs of which so many are free.
   [[nodiscard]] double without_room(const JobSpec& job, std::uint32_t free) const;
-  [[nodiscard]] Place here(const JobSpec& job, bool counted);
+  [[nodiscard]] Place here(const View& view, const JobSpec& job, bool counted);
   /// Of a job that runs on that type.
   [[nodiscard]] double cost_on(const JobSpec& job, GpuTypeId type);
-  [[nodiscard]] GpuTypeId slowest_type(const JobView& job);
-  [[nodiscard]] double cost_to_stay(const JobView& job, GpuTypeId type);
-  [[nodiscard]] Place better_place(const JobView& job, double stay);
+  [[nodiscard]] GpuTypeId slowest_type(const View& view, const JobView& job);
+  [[nodiscard]] double cost_to_stay(const View& view, const JobView& job, GpuTypeId type);
+  [[nodiscard]] Place better_place(const View& view, const JobView& job, double stay);
   static constexpr double kNowhere = std::numeric_limits<double>::infinity();
   [[nodiscard]] static double cost_of(double price, double speed);
-  [[nodiscard]] Place there(const RemotePartition& peer, const JobSpec& job);
-  [[nodiscard]] Place elsewhere(const JobView& job);
-  void forward(const JobView& job, AgentId to, std::vector<Decision>& out);
+  [[nodiscard]] Place there(const View& view, const RemotePartition& peer, const JobSpec& job);
+  [[nodiscard]] Place elsewhere(const View& view, const JobView& job);
+  void forward(const View& view, const JobView& job, AgentId to, std::vector<Decision>& out);
 
   using Look = std::tuple<std::string, std::uint32_t, std::uint32_t, double, double,
                           std::vector<std::string>, std::uint32_t, double, std::uint32_t>;
@@ -109,9 +110,8 @@ class PriceRouting {
   std::vector<const JobView*> fresh_;
   std::vector<JobView> kept_;
   std::optional<View> without_;
-  const View* view_ = nullptr;  // of the last route()
-  bool together_ = false;       // another was there
-  std::vector<JobId> movers_;   // that pick_movers() gave, and that do not wait yet
+  bool together_ = false;      // another was there in the last route()
+  std::vector<JobId> movers_;  // that pick_movers() gave, and that do not wait yet
 };
 
 }  // namespace starling

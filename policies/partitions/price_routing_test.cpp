@@ -135,7 +135,7 @@ TEST_CASE("GPUs that are out of service are no offer: half as many make everythi
     market.say(2, 50, 0);
     CHECK(market.route() == Targets{{3, 2}});
     CHECK(market.routing.prices()[0].value >= 1e6F);
-    CHECK_FALSE(market.routing.costs_more(market.waiting.front(), AgentId{1}));
+    CHECK_FALSE(market.routing.costs_more(*market.shown, market.waiting.front(), AgentId{1}));
   }
 }
 
@@ -219,11 +219,11 @@ TEST_CASE("a job is looked at once when it comes, then at rounds, and moves for 
   CHECK(market.route().empty());
   std::vector<const JobView*> left{&market.waiting[0]};
   std::vector<Decision> out;
-  market.routing.rebalance(left, out);
+  market.routing.rebalance(*market.shown, left, out);
   CHECK(out.empty());
   market.say(1, 1.2F, 0);
   CHECK(market.route().empty());
-  market.routing.rebalance(left, out);
+  market.routing.rebalance(*market.shown, left, out);
   CHECK(Market::targets(out) == Targets{{1, 1}});
 }
 
@@ -234,9 +234,9 @@ TEST_CASE("free GPUs elsewhere are a reason to move but where they are slower th
   market.wait(1);
   market.waiting[0].forwards = 1;
   (void)market.route();
-  CHECK_FALSE(market.routing.costs_more(market.waiting[0], AgentId{1}));
-  CHECK(market.routing.costs_more(market.waiting[0], AgentId{2}));  // has none free
-  CHECK_FALSE(market.routing.costs_more(market.waiting[0], AgentId{7}));
+  CHECK_FALSE(market.routing.costs_more(*market.shown, market.waiting[0], AgentId{1}));
+  CHECK(market.routing.costs_more(*market.shown, market.waiting[0], AgentId{2}));  // has none free
+  CHECK_FALSE(market.routing.costs_more(*market.shown, market.waiting[0], AgentId{7}));
 }
 
 TEST_CASE("a job that runs is stopped to move where that saves more than a restart takes") {

@@ -57,7 +57,6 @@ std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&,
   candidates_.sync(view, facts_.shares_gpus);
   if (follow_) remaining_.follow(candidates_.residents(), view.now);
   if (rules_.minimum_gain) forwarding_.begin(view);
-  forwarded_ = 0;
   const bool idle = view.gpus.free_count() == 0 && !candidates_.room_to_share() &&
                     !forwarding_.any() && !rooms_.may().any();
   QueueWalk::Steps steps;
@@ -180,7 +179,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
   refused_here_.resize(walk_.index().looks());
   const bool together = forwarding_.any();
   candidates_.plan_on(trial.gpus(), walk_.shape());
-  waiting_gpus_ = static_cast<double>(walk_.index().total_gpus());
+  Given given{0, static_cast<double>(walk_.index().total_gpus())};
   const auto queue = walk_.index().queue();
   for (const std::size_t i : turns(view.now)) {
     const QueueEntry& entry = queue[i];
@@ -203,8 +202,8 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     if (hope) {
       const PlacementRequest request = candidates_.request(*job->spec, entry.look);
       DecisionPoint point{context, request, *job, {}};
-      if (together && forwarded_ < kForwardsPerCall)
-        point.out = ways_out(point, entry, destinations_);
+      if (together && given.forwarded < kForwardsPerCall)
+        point.out = ways_out(point, entry, given, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
       const std::uint64_t here = candidates_.version() * 2 + (point.out.any() ? 1 : 0);
       if (together && refused_here_[entry.look].stands(here, length) && scorer_->alike(*job) &&
@@ -212,7 +211,7 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
         passed_over(entry);
         continue;
       }
-      if (carry_out(choose(point), point, entry, trial, out)) {
+      if (carry_out(choose(point), point, entry, given, trial, out)) {
         walk_.taken().mark(i);
         continue;
       }
@@ -226,11 +225,11 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
 }
 
 WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& entry,
-                                  std::vector<Destination>& memory) {
+                                  const Given& given, std::vector<Destination>& memory) {
   WaysOut out;
   memory.clear();
   out.tries = candidates_.sharing() && forwarding_.may_try(point.job);
-  out.queue = waiting_gpus_ / std::max(1U, point.view.gpus.gpus().size());
+  out.queue = given.waiting_gpus / std::max(1U, point.view.gpus.gpus().size());
   const JobProfile& profile = candidates_.residents().profile(point.request.profile);
   out.later = forwarding_.find(point.view, entry, point.job, point.request, profile,
                                *rules_.minimum_gain, memory);
@@ -239,11 +238,12 @@ WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& 
 }
 
 bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoint& point,
-                                const QueueEntry& entry, Trial& trial, std::vector<Decision>& out) {
+                                const QueueEntry& entry, Given& given, Trial& trial,
+                                std::vector<Decision>& out) {
   if (option.kind == OptionKind::wait) return false;
   if (option.kind == OptionKind::forward) {
     forwarding_.forward(point.view, point.job, *option.destination, out);
-    ++forwarded_;
+    ++given.forwarded;
   } else {
     const Demand each = demand_of(*point.job.spec);
     std::optional<Placement> placement = option.place->placement;
@@ -255,7 +255,7 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
     scorer_->took(*placement);
     out.emplace_back(Start{point.job.spec->id, std::move(*placement)});
   }
-  waiting_gpus_ -= entry.gpus;
+  given.waiting_gpus -= entry.gpus;
   return true;
 }
 

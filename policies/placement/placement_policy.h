@@ -70,12 +70,18 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   /// Of those that are listed and have their scores.
   [[nodiscard]] PlacementOption take(const DecisionPoint& point, bool asks_chooser);
   void passed_over(const QueueEntry& entry);
+  /// What a call has done so far.
+  struct Given {
+    std::uint32_t forwarded = 0;  ///< jobs
+    double waiting_gpus = 0;      ///< those that wait here and were not given away
+  };
   /// `memory`: of the destinations; the job's until the next call.
   [[nodiscard]] WaysOut ways_out(const DecisionPoint& point, const QueueEntry& entry,
-                                 std::vector<Destination>& memory);
+                                 const Given& given, std::vector<Destination>& memory);
   /// False: the job waits on.
   [[nodiscard]] bool carry_out(const PlacementOption& option, const DecisionPoint& point,
-                               const QueueEntry& entry, Trial& trial, std::vector<Decision>& out);
+                               const QueueEntry& entry, Given& given, Trial& trial,
+                               std::vector<Decision>& out);
   /// Whether the gang is co-allocated or waits: false.
   [[nodiscard]] bool co_allocate(const DecisionContext& context, const QueueEntry& entry,
                                  const JobView& job, bool shares, Trial& trial,
@@ -127,8 +133,6 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::uint64_t length_of(std::size_t turn);
   std::vector<Refusal> refused_;       // by look
   std::vector<Refusal> refused_here_;  // of that, no place here
-  std::uint32_t forwarded_ = 0;        // in this call
-  double waiting_gpus_ = 0;            // those that wait here and were not given away
   CoAllocation gangs_;
   RoomMaker rooms_;
 };

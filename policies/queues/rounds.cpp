@@ -170,9 +170,10 @@ void Rounds::route_rest(const View& view, Trial& trial, PriceRouting* routing,
     for (const JobView& job : view.waiting) {
       if (!settled(job.spec->id)) left.push_back(&job);
     }
-    routing->rebalance(left, out);
-    queue_.overflow().set_veto(
-        [routing](const JobView& job, AgentId to) { return routing->costs_more(job, to); });
+    routing->rebalance(view, left, out);
+    queue_.overflow().set_veto([routing](const View& of, const JobView& job, AgentId to) {
+      return routing->costs_more(of, job, to);
+    });
   }
   // What the plan still waits for is not to be offered to any job.
   plan_.keep_places(trial);

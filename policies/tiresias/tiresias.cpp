@@ -38,8 +38,9 @@ class Tiresias final : public Policy, public QueueOrder {
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,
            double factor)
       : facts_(facts), ranked_(options, [this](const JobView& job) { return rank(job); }) {
-    ranked_.set_veto(
-        [this](const JobView& job, AgentId to) { return routing_.costs_more(job, to); });
+    ranked_.set_veto([this](const View& view, const JobView& job, AgentId to) {
+      return routing_.costs_more(view, job, to);
+    });
     for (int i = 1; i < queues; ++i, threshold *= factor) thresholds_.push_back(threshold);
   }
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
