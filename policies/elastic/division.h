@@ -20,6 +20,7 @@ struct ElasticShare {
   double left_s = 0;                  ///< work that remains, at the size it asks for
   std::uint32_t now = 0;              ///< workers that it runs on
   std::uint32_t workers = 0;          ///< the answer; 0: waits
+  bool called = false;  ///< a gang over partitions that is to come home: `job` has its GPUs here
 };
 
 /// What there is to be divided.

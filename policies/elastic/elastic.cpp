@@ -2,6 +2,7 @@
 #include "policies/elastic/elastic.h"
 
 #include <algorithm>
+#include <deque>
 #include <tuple>
 
 #include "policies/elastic/round_memory.h"
@@ -87,10 +88,6 @@ Resize ElasticPolicy::resize(const View& view, const JobSpec& job, Placement to)
   return {job.id, std::move(to), how};
 }
 
-bool ElasticPolicy::is_called(const JobView* job) const {
-  return std::ranges::any_of(called_, [&](const JobView& gang) { return &gang == job; });
-}
-
 ElasticPolicy::Share ElasticPolicy::share_of(const JobView& job) const {
   const JobSpec& spec = *job.spec;
   Share share;
@@ -137,11 +134,11 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   for (const JobView& job : view.waiting) {
     if (!job.blocked) shares.push_back(share_of(job));
   }
-  called_.clear();
+  std::deque<JobView> called;  // gangs that are, with what they have here
   for (const JobView& job : view.running) {
     if (OverPartitions::is_away(view, job) && over_.is_called_home(view, job)) {
-      called_.push_back(job);
-      called_.back().placement = OverPartitions::part_here(view, job);
+      called.push_back(job);
+      called.back().placement = OverPartitions::part_here(view, job);
       continue;
     }
     if (!lies_here(view.gpus, job.placement)) continue;
@@ -152,10 +149,11 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
       shares.push_back(share_of(job));
     }
   }
-  for (const JobView& gang : called_) {
+  for (const JobView& gang : called) {
     planned.give_back(gang.placement, demand_of(*gang.spec));
     shares.push_back(share_of(gang));
     shares.back().now = 0;  // whatever it gets, it stops
+    shares.back().called = true;
     over_.note_called(view, gang);
   }
   left.gpus = planned.free_count();
@@ -167,7 +165,7 @@ void ElasticPolicy::plan_round(const View& view, RoundPlan& plan, std::vector<De
   divide_worthwhile(view, all, left, shares);
   place_shares(view, all, planned, shares, plan, out);
   if (view.others.empty()) return;
-  std::erase_if(shares, [&](const Share& share) { return is_called(share.job); });
+  std::erase_if(shares, [](const Share& share) { return share.called; });
   const auto runs = std::stable_partition(shares.begin(), shares.end(), [](const Share& share) {
     return share.job->placement.empty();
   });
@@ -240,7 +238,7 @@ void ElasticPolicy::place_shares(const View& view, const Capacity& all, Occupanc
   for (std::size_t i = 0; i < moves.size(); ++i) {
     const JobSpec& job = *moves[i].job->spec;
     const Placement& now = moves[i].job->placement;
-    const bool called = is_called(moves[i].job);
+    const bool called = moves[i].called;
     if (!called && !now.empty() && to[i] == now && fits_now(view.gpus, now, *moves[i].job))
       continue;
     const Allocation how = to[i] ? division_->allocation(call(view), job, *to[i]) : Allocation{};

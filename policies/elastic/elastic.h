@@ -63,7 +63,6 @@ class ElasticPolicy final : public Policy {
   [[nodiscard]] ElasticCall call(const View& view) const;
   [[nodiscard]] Resize resize(const View& view, const JobSpec& job, Placement to) const;
   [[nodiscard]] Share share_of(const JobView& job) const;
-  [[nodiscard]] bool is_called(const JobView* job) const;
   void plan_round(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   void between_rounds(const View& view, RoundPlan& plan, std::vector<Decision>& out);
   void divide_worthwhile(const View& view, const Capacity& all, Capacity left, Shares& shares);
@@ -87,8 +86,6 @@ class ElasticPolicy final : public Policy {
   Rounds rounds_;
   ElasticProgress progress_;
   OverPartitions over_;
-  /// Gangs that are called home in this round, with what they have here.
-  std::vector<JobView> called_;
 };
 
 }  // namespace starling

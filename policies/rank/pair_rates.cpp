@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/rank/pair_rates.h"
 
+#include "base/check.h"
 #include "interference/memory.h"
 #include "interference/profile.h"
 #include "policies/rank/rank_curves.h"
@@ -14,11 +15,9 @@ constexpr std::size_t kMostKinds = 1024, kMostPairs = 1U << 18U;
 
 }  // namespace
 
-void PairRates::begin(const View& view, const Shape& shape, const Occupancy& empty) {
-  view_ = &view, shape_ = &shape, empty_ = &empty;
-  if (model_ == view.speed.version() && kinds_.size() < kMostKinds && known_.size() < kMostPairs)
-    return;
-  model_ = view.speed.version();
+void PairRates::refresh(const SpeedModel& speed) {
+  if (model_ == speed.version() && kinds_.size() < kMostKinds && known_.size() < kMostPairs) return;
+  model_ = speed.version();
   kinds_.clear(), specs_.clear(), known_.clear();
   ++version_;
 }
@@ -33,31 +32,33 @@ std::uint32_t PairRates::kind_of(const JobSpec& job) {
   return at->second;
 }
 
-PairRate PairRates::ask(const Asked& asked) const {
+PairRate PairRates::ask(const Where& where, const Asked& asked) const {
   const JobSpec& one = specs_[asked.one];
   const JobSpec& other = specs_[asked.other];
   if (one.gpus_per_worker != other.gpus_per_worker) return {};
   JobSpec anywhere = one;
   anywhere.gpu_types.clear();
-  const auto place = place_on_type(*empty_, *shape_, anywhere, asked.gpus / one.gpus_per_worker,
-                                   GpuTypeId{static_cast<std::uint16_t>(asked.type)});
+  const auto place =
+      place_on_type(where.empty, where.shape, anywhere, asked.gpus / one.gpus_per_worker,
+                    GpuTypeId{static_cast<std::uint16_t>(asked.type)});
   if (!place) return {};
   const JobProfile a = profile_of(one, asked.gpus), b = profile_of(other, asked.gpus);
-  if (!fits_together(a, b, view_->topology, place->front())) return {};
+  if (!fits_together(a, b, where.empty.topology(), place->front())) return {};
   const auto part = [&](const JobProfile& job, const JobProfile& beside) {
-    const double alone = view_->speed.speed(job, *place, {}).relative;
-    return alone > 0 ? view_->speed.speed(job, *place, {{beside, *place}}).relative / alone : 0;
+    const double alone = where.speed.speed(job, *place, {}).relative;
+    return alone > 0 ? where.speed.speed(job, *place, {{beside, *place}}).relative / alone : 0;
   };
   const PairRate rate{part(a, b), part(b, a)};
   return rate.one + rate.other >= kLeastSum ? rate : PairRate{};
 }
 
-PairRate PairRates::of(std::uint32_t one, std::uint32_t other, std::uint32_t type,
-                       std::uint32_t gpus) {
+PairRate PairRates::of(const Where& where, std::uint32_t one, std::uint32_t other,
+                       std::uint32_t type, std::uint32_t gpus) {
+  STARLING_CHECK(where.speed.version() == model_);
   const bool swapped = other < one;
   const Asked asked = swapped ? Asked{other, one, type, gpus} : Asked{one, other, type, gpus};
   auto at = known_.find(asked);
-  if (at == known_.end()) at = known_.emplace(asked, ask(asked)).first;
+  if (at == known_.end()) at = known_.emplace(asked, ask(where, asked)).first;
   const PairRate& rate = at->second;
   return swapped ? PairRate{rate.other, rate.one} : rate;
 }

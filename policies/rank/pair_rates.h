@@ -27,12 +27,20 @@ class PairRates {
  public:
   static constexpr double kLeastSum = 1.1;
 
-  /// At every call, first. `view`, `shape` and `empty` must stay valid until the last look at them.
-  void begin(const View& view, const Shape& shape, const Occupancy& empty);
+  /// Where pairs are asked about: the empty partition, and by which model.
+  struct Where {
+    const SpeedModel& speed;
+    const Shape& shape;
+    const Occupancy& empty;
+  };
+  /// In every call, before anything else. Forgets all that another model has said, and all once it is
+  /// too much.
+  void refresh(const SpeedModel& speed);
   /// A number for what the job's speed depends on beside its size; holds until version() grows.
   [[nodiscard]] std::uint32_t kind_of(const JobSpec& job);
-  [[nodiscard]] PairRate of(std::uint32_t one, std::uint32_t other, std::uint32_t type,
-                            std::uint32_t gpus);
+  /// `where`: of the model that refresh() had last, which is checked.
+  [[nodiscard]] PairRate of(const Where& where, std::uint32_t one, std::uint32_t other,
+                            std::uint32_t type, std::uint32_t gpus);
   [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
 
  private:
@@ -49,15 +57,13 @@ class PairRates {
       return h;
     }
   };
-  [[nodiscard]] PairRate ask(const Asked& asked) const;
+  [[nodiscard]] PairRate ask(const Where& where, const Asked& asked) const;
 
-  const View* view_ = nullptr;
-  const Shape* shape_ = nullptr;
-  const Occupancy* empty_ = nullptr;
   std::map<Kind, std::uint32_t> kinds_;
   std::vector<JobSpec> specs_;  // one of each kind
   std::unordered_map<Asked, PairRate, Hash> known_;
-  std::uint64_t model_ = 0, version_ = 1;
+  std::optional<std::uint64_t> model_;  // version that was asked
+  std::uint64_t version_ = 1;
 };
 
 }  // namespace starling

@@ -44,34 +44,39 @@ RankPolicy::RankPolicy(const RankOptions& options, PolicyFacts facts)
 RankPolicy::RankPolicy(const RankOptions& options) : RankPolicy(options, kFacts) {}
 
 std::vector<Decision> RankPolicy::decide(const View& all, const Trigger& trigger, Rng&) {
-  return rounds_.decide(all, trigger, facts_.round, routing_, [this, &all](const View& view) {
+  std::optional<Call> call;
+  return rounds_.decide(all, trigger, facts_.round, routing_, [&](const View& view) {
+    call.emplace(view, std::vector<Known*>{});
     return Rounds::Steps{
         // All of it: of a job that leaves is told next time that it moved, and what it did here is
         // no length.
-        .observe = [this, &all] { observe(all); },
-        .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
-        .between = [this, &view](RoundPlan& plan, auto& out) { between(view, plan, out); },
+        .observe = [&] { call->running = observe(all); },
+        .plan = [&](RoundPlan& plan, auto& out) { plan_round(*call, plan, out); },
+        .between = [&](RoundPlan& plan, auto& out) { between(*call, plan, out); },
         .overflows_between = options_.overflows_between};
   });
 }
 
-void RankPolicy::observe(const View& view) {
+std::vector<RankPolicy::Known*> RankPolicy::observe(const View& view) {
   if (costs_.empty()) costs_ = type_costs(view.topology, options_.type_power);
   lengths_.observe(view);
-  if (shares(view)) rates_.begin(view, rounds_.shape(), rounds_.empty());
+  if (shares(view)) rates_.refresh(view.speed);
   known_.begin();
   for (const JobView& job : view.waiting) see(view, job);
-  running_.clear();
-  for (const JobView& job : view.running) running_.push_back(&see(view, job));
+  std::vector<Known*> running;
+  running.reserve(view.running.size());
+  for (const JobView& job : view.running) running.push_back(&see(view, job));
   changed_ |= known_.end([](JobId, const Known&) {}) > 0;
-  if (shares(view)) see_neighbours(view);
+  if (shares(view)) see_neighbours(view, running);
+  return running;
 }
 
 /// Of a job of the view: those that run are found by their place in it.
-RankPolicy::Known& RankPolicy::known_of(const View& view, const JobView& job) {
-  const JobView* first = view.running.data();
-  const bool runs = !std::less<>{}(&job, first) && std::less<>{}(&job, first + view.running.size());
-  return runs ? *running_[static_cast<std::size_t>(&job - first)] : known_.at(job.spec->id);
+RankPolicy::Known& RankPolicy::known_of(const Call& call, const JobView& job) {
+  const JobView* first = call.view.running.data();
+  const bool runs =
+      !std::less<>{}(&job, first) && std::less<>{}(&job, first + call.view.running.size());
+  return runs ? *call.running[static_cast<std::size_t>(&job - first)] : known_.at(job.spec->id);
 }
 
 RankPolicy::Known& RankPolicy::see(const View& view, const JobView& job) {

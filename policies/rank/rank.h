@@ -111,6 +111,11 @@ class RankPolicy final : public Policy {
     bool planned = false;         // a plan was about it while it waited
     double left_s = 0;            // at the last round
   };
+  /// A call of decide().
+  struct Call {
+    const View& view;             ///< without those that leave
+    std::vector<Known*> running;  ///< by place in View::running
+  };
   /// A job that a plan is about.
   struct Member {
     const JobView* job = nullptr;
@@ -127,6 +132,8 @@ class RankPolicy final : public Policy {
   };
   /// Sizes of those who run are their own.
   struct Plan {
+    explicit Plan(const Call& made_in) : call(made_in) {}
+    const Call& call;
     std::vector<Member> members;
     RankProblem problem;
     std::deque<std::vector<RankSize>> own;
@@ -135,10 +142,11 @@ class RankPolicy final : public Policy {
   };
   [[nodiscard]] static std::vector<RankReasons::Got> got_of(
       const View& view, const Plan& plan, const std::vector<std::optional<Placement>>& to);
-  void observe(const View& view);
-  [[nodiscard]] Known& known_of(const View& view, const JobView& job);
+  /// Answers what is known of those who run, by their place in the view.
+  [[nodiscard]] std::vector<Known*> observe(const View& view);
+  [[nodiscard]] Known& known_of(const Call& call, const JobView& job);
   Known& see(const View& view, const JobView& job);
-  [[nodiscard]] Member member_of(const View& view, const JobView& job, bool as_planned = false);
+  [[nodiscard]] Member member_of(const Call& call, const JobView& job, bool as_planned = false);
   [[nodiscard]] bool may_leave(const View& view, const JobView& job) const;
   [[nodiscard]] bool may_stop(const View& view, const JobView& job) const;
   [[nodiscard]] bool is_mixed(const View& view, const Placement& placement) const;
@@ -150,9 +158,11 @@ class RankPolicy final : public Policy {
   [[nodiscard]] std::vector<RankSize> charged(const Member& member, std::uint32_t type) const;
   void divide(Plan& plan);
   [[nodiscard]] bool shares(const View& view) const;
+  [[nodiscard]] PairRate rate_of(const Plan& plan, std::uint32_t one, std::uint32_t other,
+                                 std::uint32_t type, std::uint32_t gpus);
   [[nodiscard]] bool looks_for_hosts(const View& view);
-  void see_neighbours(const View& view);
-  void add_hosts(const View& view, const RoundPlan& round, Plan& plan, bool as_planned);
+  static void see_neighbours(const View& view, std::span<Known* const> running);
+  void add_hosts(const RoundPlan& round, Plan& plan, bool as_planned);
   void keep_pairs(Plan& plan);
   void bind(Plan& plan, const JobPair& pair) const;
   void part(Plan& plan, const JobPair& pair) const;
@@ -171,19 +181,19 @@ class RankPolicy final : public Policy {
                              std::vector<Decision>& out);
   static void bring_guests(const Plan& plan, const std::vector<std::optional<Placement>>& to,
                            RoundPlan& round, std::vector<Decision>& out);
-  void plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out);
-  void plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round);
-  void between(const View& view, RoundPlan& round, std::vector<Decision>& out);
-  void grow(const View& view, std::vector<Decision>& out);
-  std::vector<RankReasons::Got> carry_out(const View& view, const Plan& plan, RoundPlan& round,
+  void plan_round(const Call& call, RoundPlan& round, std::vector<Decision>& out);
+  void plan_mixed(const JobView& job, Plan& plan, RoundPlan& round);
+  void between(const Call& call, RoundPlan& round, std::vector<Decision>& out);
+  void grow(const Call& call, std::vector<Decision>& out);
+  std::vector<RankReasons::Got> carry_out(const Plan& plan, RoundPlan& round,
                                           std::vector<Decision>& out);
   [[nodiscard]] std::optional<Placement> place_of(const Plan& plan, std::size_t i);
   [[nodiscard]] std::vector<std::size_t> take_stayers(const Plan& plan,
                                                       std::vector<std::size_t>& movers);
   void place_movers(const Plan& plan, const std::vector<std::size_t>& movers,
                     std::vector<std::optional<Placement>>& to);
-  void move_stayers(const View& view, const Plan& plan, const std::vector<std::size_t>& stayers,
-                    RoundPlan& round, std::vector<Decision>& out, std::vector<Decision>& resizes);
+  void move_stayers(const Plan& plan, const std::vector<std::size_t>& stayers, RoundPlan& round,
+                    std::vector<Decision>& out, std::vector<Decision>& resizes);
   void bring(const View& view, const JobView& job, const std::optional<Placement>& to,
              RoundPlan& round, std::vector<Decision>& out, std::vector<Decision>& resizes) const;
 
@@ -198,11 +208,9 @@ class RankPolicy final : public Policy {
   PairRates rates_;
   std::vector<double> costs_;  // type_costs()
   JobMemo<JobId, Known> known_;
-  std::vector<Known*> running_;     // as the view of this call has them
-  std::vector<const JobView*> on_;  // by GPU of the partition; of one call
-  bool changed_ = false;            // since the last plan a job got other GPUs, or went
-  Instant looked_{};                // when newcomers were last offered the GPUs of others
-  bool held_ = false;  // in this round a gang over several types waits for what comes free
+  bool changed_ = false;  // since the last plan a job got other GPUs, or went
+  Instant looked_{};      // when newcomers were last offered the GPUs of others
+  bool held_ = false;     // in this round a gang over several types waits for what comes free
 };
 
 }  // namespace starling

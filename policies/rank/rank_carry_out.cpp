@@ -59,12 +59,13 @@ std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
     if (size->gpus > grant.gpus) continue;
     const double cost = cost_of(grant.type, size->gpus);
     if (best && each * size->speed - cost <= most) continue;
-    auto found = places_.find(spec, size->gpus / spec.gpus_per_worker,
+    auto found = places_.find(plan.call.view.speed, spec, size->gpus / spec.gpus_per_worker,
                               GpuTypeId{static_cast<std::uint16_t>(grant.type)});
     if (!found) continue;
     // What a restart takes of its speed in an empty partition it takes here.
     const double charge = size->speed / speeds.of(grant.type, size->gpus);
-    const double worth = each * places_.pace(spec, *found) * charge - cost;
+    const double worth =
+        each * RankPlaces::pace(plan.call.view.speed, spec, *found) * charge - cost;
     if (best && worth <= most) continue;
     most = worth;
     best = std::move(found);
@@ -118,8 +119,9 @@ void RankPolicy::place_movers(const Plan& plan, const std::vector<std::size_t>& 
 }
 
 /// What each has in the end.
-std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan& plan,
-                                                    RoundPlan& round, std::vector<Decision>& out) {
+std::vector<RankReasons::Got> RankPolicy::carry_out(const Plan& plan, RoundPlan& round,
+                                                    std::vector<Decision>& out) {
+  const View& view = plan.call.view;
   std::vector<std::size_t> movers;
   const std::vector<std::size_t> stayers = take_stayers(plan, movers);
   const auto key = [&](std::size_t i) {
@@ -145,7 +147,7 @@ std::vector<RankReasons::Got> RankPolicy::carry_out(const View& view, const Plan
     bring(view, job, to[i], round, out, resizes);
   }
   bring_guests(plan, to, round, out);
-  move_stayers(view, plan, stayers, round, out, resizes);
+  move_stayers(plan, stayers, round, out, resizes);
   out.insert(out.end(), resizes.begin(), resizes.end());
   return got;
 }
@@ -159,9 +161,10 @@ void RankPolicy::bring(const View& view, const JobView& job, const std::optional
 }
 
 /// To GPUs that no job has to leave first.
-void RankPolicy::move_stayers(const View& view, const Plan& plan,
-                              const std::vector<std::size_t>& stayers, RoundPlan& round,
-                              std::vector<Decision>& out, std::vector<Decision>& resizes) {
+void RankPolicy::move_stayers(const Plan& plan, const std::vector<std::size_t>& stayers,
+                              RoundPlan& round, std::vector<Decision>& out,
+                              std::vector<Decision>& resizes) {
+  const View& view = plan.call.view;
   for (const std::size_t i : stayers) {
     const Member& member = plan.members[i];
     const JobView& job = *member.job;
@@ -170,10 +173,10 @@ void RankPolicy::move_stayers(const View& view, const Plan& plan,
     };
     if (member.now.gpus == 0 || member.partner || !saves(member.now.speed)) continue;
     places_.give_back(job.spec, job.placement);
-    auto found = places_.find(*job.spec, member.now.gpus / job.spec->gpus_per_worker,
+    auto found = places_.find(view.speed, *job.spec, member.now.gpus / job.spec->gpus_per_worker,
                               GpuTypeId{static_cast<std::uint16_t>(member.type)});
-    const bool moves =
-        found && saves(places_.pace(*job.spec, *found)) && fits_now(view.gpus, *found, job);
+    const bool moves = found && saves(RankPlaces::pace(view.speed, *job.spec, *found)) &&
+                       fits_now(view.gpus, *found, job);
     places_.take(job.spec, moves ? *found : job.placement, job.allocation);
     if (moves) bring(view, job, found, round, out, resizes);
   }

@@ -61,7 +61,7 @@ void RankPolicy::keep_pairs(Plan& plan) {
     const Member& host = plan.members[pair.host];
     const Member& guest = plan.members[pair.guest];
     if (guest.stays || host.job->spec->priority != guest.job->spec->priority ||
-        rates_.of(host.known->kind, guest.known->kind, pair.type, pair.gpus).one <= 0)
+        rate_of(plan, host.known->kind, guest.known->kind, pair.type, pair.gpus).one <= 0)
       continue;
     pair.speed = host.now.speed;
     bind(plan, pair);
@@ -94,7 +94,7 @@ double RankPolicy::keep_gain(const Plan& plan, const JobPair& pair) {
     }
     return best;
   };
-  const PairRate rate = rates_.of(host.known->kind, guest.known->kind, pair.type, pair.gpus);
+  const PairRate rate = rate_of(plan, host.known->kind, guest.known->kind, pair.type, pair.gpus);
   const double own = each(pair.host) * host.now.speed, guests = each(pair.guest) * guest.now.speed;
   const double without = alone(pair.guest, moved(guest));
   if (host.stays) return guests * rate.other - own * (1 - rate.one) - without;

@@ -26,8 +26,9 @@ class RankPlaces {
   static constexpr std::uint32_t kTried = 12;
   static constexpr std::uint32_t kLooks = 4096;
 
-  /// As `view` has it, with no job's name on it. `view` must stay valid until the last call.
-  void begin(const View& view, const Shape& shape);
+  /// As `gpus` is, with no job's name on it. Jobs and places that are named from here on must stay
+  /// valid until the last call.
+  void begin(const Occupancy& gpus, const Shape& shape);
   /// The job stays where it runs, with what it runs by.
   void stays(const JobView& job) { settle(job.spec, job.placement, job.allocation); }
   /// It is to be there, and its GPUs are taken.
@@ -39,10 +40,11 @@ class RankPlaces {
   [[nodiscard]] Occupancy& gpus() { return *gpus_; }
   /// Free GPUs, by type of the topology.
   [[nodiscard]] std::vector<std::uint32_t> free_by_type();
-  [[nodiscard]] std::optional<Placement> find(const JobSpec& job, std::uint32_t workers,
-                                              GpuTypeId type);
+  [[nodiscard]] std::optional<Placement> find(const SpeedModel& speed, const JobSpec& job,
+                                              std::uint32_t workers, GpuTypeId type);
   /// Progress of the job there, in that at the size that it asks for, with no job beside it.
-  [[nodiscard]] double pace(const JobSpec& job, const Placement& placement) const;
+  [[nodiscard]] static double pace(const SpeedModel& speed, const JobSpec& job,
+                                   const Placement& placement);
 
  private:
   struct There {
@@ -51,13 +53,12 @@ class RankPlaces {
     Allocation how;
   };
   void settle(const JobSpec* job, const Placement& placement, const Allocation& how);
-  [[nodiscard]] double worth_on(const JobProfile& profile, const Placement& placement,
-                                ServerId server) const;
-  [[nodiscard]] std::optional<Placement> on_one_server(const JobSpec& job, std::uint32_t gpus,
-                                                       GpuTypeId type);
+  [[nodiscard]] double worth_on(const SpeedModel& speed, const JobProfile& profile,
+                                const Placement& placement, ServerId server) const;
+  [[nodiscard]] std::optional<Placement> on_one_server(const SpeedModel& speed, const JobSpec& job,
+                                                       std::uint32_t gpus, GpuTypeId type);
   [[nodiscard]] std::uint32_t kind_of(GpuTypeId type) const;
 
-  const View* view_ = nullptr;
   Shape shape_;
   Mirror mirror_;
   Occupancy* gpus_ = nullptr;  // of the mirror

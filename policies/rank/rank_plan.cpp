@@ -41,10 +41,11 @@ bool RankPolicy::may_leave(const View& view, const JobView& job) const {
 }
 
 /// `as_planned`: with what the last round took to be left of it.
-RankPolicy::Member RankPolicy::member_of(const View& view, const JobView& job, bool as_planned) {
+RankPolicy::Member RankPolicy::member_of(const Call& call, const JobView& job, bool as_planned) {
+  const View& view = call.view;
   Member member;
   member.job = &job;
-  member.known = &known_of(view, job);
+  member.known = &known_of(call, job);
   member.stoppable = may_stop(view, job);
   Known& known = *member.known;
   if (!as_planned || known.left_s <= 0) known.left_s = lengths_.left_s(job, view.now);
@@ -139,7 +140,8 @@ void RankPolicy::divide(Plan& plan) {
 
 /// Before all others of its priority, once it has waited for kPatience. Where it has waited for long
 /// and finds no place, nothing starts until the next round that could not be stopped for it.
-void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, RoundPlan& round) {
+void RankPolicy::plan_mixed(const JobView& job, Plan& plan, RoundPlan& round) {
+  const View& view = plan.call.view;
   if (view.now - job.submitted < kPatience) return;
   JobSpec smallest = *job.spec;
   if (options_.may == MayDo::resize) smallest.workers = workers_of(smallest).least;
@@ -154,11 +156,12 @@ void RankPolicy::plan_mixed(const View& view, const JobView& job, Plan& plan, Ro
   }
 }
 
-void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Decision>& out) {
-  Plan plan;
+void RankPolicy::plan_round(const Call& call, RoundPlan& round, std::vector<Decision>& out) {
+  const View& view = call.view;
+  Plan plan(call);
   held_ = false;
   changed_ = false;
-  places_.begin(view, rounds_.shape());
+  places_.begin(view.gpus, rounds_.shape());
   std::vector<const JobView*> mixed;
   std::int32_t most_urgent = std::numeric_limits<std::int32_t>::min();
   std::set<JobId> leaving;
@@ -179,7 +182,7 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
     }
     places_.give_back(job.spec, job.placement);
     most_urgent = std::max(most_urgent, job.spec->priority);
-    add(plan, member_of(view, job));
+    add(plan, member_of(call, job));
   }
   for (const JobView& job : view.waiting) {
     if (job.blocked) continue;
@@ -187,58 +190,60 @@ void RankPolicy::plan_round(const View& view, RoundPlan& round, std::vector<Deci
     if (speeds.needs_types) mixed.push_back(&job);
     if (speeds.needs_types || speeds.never()) continue;
     most_urgent = std::max(most_urgent, job.spec->priority);
-    add(plan, member_of(view, job));
+    add(plan, member_of(call, job));
   }
   for (const JobView* job : mixed) {
-    if (job->spec->priority >= most_urgent) plan_mixed(view, *job, plan, round);
+    if (job->spec->priority >= most_urgent) plan_mixed(*job, plan, round);
   }
-  if (shares(view)) add_hosts(view, round, plan, false), keep_pairs(plan);
+  if (shares(view)) add_hosts(round, plan, false), keep_pairs(plan);
   divide(plan);
   if (shares(view)) part_pairs(plan), pair_up(plan);
-  reasons_.note(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
+  reasons_.note(view, plan.problem, plan.answer, carry_out(plan, round, out));
 }
 
-void RankPolicy::between(const View& view, RoundPlan& round, std::vector<Decision>& out) {
+void RankPolicy::between(const Call& call, RoundPlan& round, std::vector<Decision>& out) {
+  const View& view = call.view;
   const bool room = view.gpus.free_count() > 0;
   const bool hosts = shares(view) && looks_for_hosts(view);
   if (!room && !hosts) return;
   // Who found no place before finds none while all else is as it was, but may hold what others want.
   const bool all = room || std::exchange(changed_, false);
-  Plan plan;
+  Plan plan(call);
   for (const JobView& job : view.waiting) {
     const Known& known = known_.at(job.spec->id);
     const bool again = known.planned && known.without_gpus_s < options_.patience_s;
     if ((!all && again) || job.blocked || round.contains(job.spec->id) ||
         known.speeds->needs_types || known.speeds->never())
       continue;
-    add(plan, member_of(view, job));
+    add(plan, member_of(call, job));
   }
   const bool grows = room && view.waiting.empty() && round.empty();
   if (plan.members.empty() && !grows) return;
-  places_.begin(view, rounds_.shape());
+  places_.begin(view.gpus, rounds_.shape());
   for (const JobView& job : view.running) {
     if (lies_here(view.gpus, job.placement)) places_.stays(job);
   }
-  if (grows) return grow(view, out);
+  if (grows) return grow(call, out);
   round.keep_places(places_.gpus());
   if (held_) plan.problem.held.assign(costs_.size(), true);
   if (hosts) {
     looked_ = view.now;
-    add_hosts(view, round, plan, true);
+    add_hosts(round, plan, true);
   }
   divide(plan);
   if (hosts) pair_up(plan);
   changed_ |= !hosts;  // they are to be offered those later
-  reasons_.add(view, plan.problem, plan.answer, carry_out(view, plan, round, out));
+  reasons_.add(view, plan.problem, plan.answer, carry_out(plan, round, out));
 }
 
 /// To those who run, if that saves them more than it costs.
-void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
-  Plan plan;
+void RankPolicy::grow(const Call& call, std::vector<Decision>& out) {
+  const View& view = call.view;
+  Plan plan(call);
   for (const JobView& job : view.running) {
     if (job.blocked || !lies_here(view.gpus, job.placement) || !may_stop(view, job)) continue;
-    if (known_of(view, job).beside) continue;  // they part at a round, if they do
-    add_grower(plan, member_of(view, job));
+    if (known_of(call, job).beside) continue;  // they part at a round, if they do
+    add_grower(plan, member_of(call, job));
   }
   divide(plan);
   for (std::size_t i = 0; i < plan.members.size(); ++i) {
@@ -248,9 +253,9 @@ void RankPolicy::grow(const View& view, std::vector<Decision>& out) {
     auto found = place_of(plan, i);
     // A place for fewer that is cheaper is none that it runs faster on.
     const Member& member = plan.members[i];
-    const bool moves =
-        found && *found != job.placement && fits_now(view.gpus, *found, job) &&
-        saved_s(member, places_.pace(*job.spec, *found)) > kWorthIt * member.restart_s;
+    const bool moves = found && *found != job.placement && fits_now(view.gpus, *found, job) &&
+                       saved_s(member, RankPlaces::pace(view.speed, *job.spec, *found)) >
+                           kWorthIt * member.restart_s;
     places_.take(job.spec, moves ? *found : job.placement, job.allocation);
     if (moves) out.emplace_back(Resize{job.spec->id, *std::move(found)});
   }

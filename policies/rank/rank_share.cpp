@@ -35,29 +35,38 @@ bool RankPolicy::shares(const View& view) const {
   return options_.shares && view.gpus.jobs_per_gpu() > 1;
 }
 
+PairRate RankPolicy::rate_of(const Plan& plan, std::uint32_t one, std::uint32_t other,
+                             std::uint32_t type, std::uint32_t gpus) {
+  return rates_.of({plan.call.view.speed, rounds_.shape(), rounds_.empty()}, one, other, type,
+                   gpus);
+}
+
 bool RankPolicy::looks_for_hosts(const View& view) {
   return view.running.size() <= kManyRunning || view.now - looked_ >= kLookEach ||
          view.now < looked_;
 }
 
-void RankPolicy::see_neighbours(const View& view) {
+void RankPolicy::see_neighbours(const View& view, std::span<Known* const> running) {
   const std::uint32_t first = view.gpus.gpus().first;
-  on_.assign(view.gpus.gpus().size(), nullptr);
-  for (const JobView& job : view.running) {
+  constexpr std::size_t kNone = ~std::size_t{0};
+  std::vector<std::size_t> on(view.gpus.gpus().size(), kNone);  // by GPU, in View::running
+  for (std::size_t i = 0; i < running.size(); ++i) {
+    const JobView& job = view.running[i];
     if (!lies_here(view.gpus, job.placement)) continue;
-    const JobView*& other = on_[job.placement.front().value - first];
-    if (other == nullptr) {
-      other = &job;
-    } else if (other->placement == job.placement) {
-      known_of(view, job).beside = other->spec->id;
-      known_of(view, *other).beside = job.spec->id;
+    std::size_t& other = on[job.placement.front().value - first];
+    if (other == kNone) {
+      other = i;
+    } else if (view.running[other].placement == job.placement) {
+      running[i]->beside = view.running[other].spec->id;
+      running[other]->beside = job.spec->id;
     }
   }
 }
 
 /// Jobs that keep their places whatever is divided, and that others may join there; also those that
 /// have a job beside them now which could be stopped.
-void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan, bool as_planned) {
+void RankPolicy::add_hosts(const RoundPlan& round, Plan& plan, bool as_planned) {
+  const View& view = plan.call.view;
   std::vector<JobId> members;
   for (const Member& member : plan.members) members.push_back(member.job->spec->id);
   std::ranges::sort(members);
@@ -67,7 +76,7 @@ void RankPolicy::add_hosts(const View& view, const RoundPlan& round, Plan& plan,
         std::ranges::binary_search(members, id) || round.has_guest(id) ||
         !has_room(places_.gpus(), job.placement, {}))
       continue;
-    Member member = member_of(view, job, as_planned);
+    Member member = member_of(plan.call, job, as_planned);
     member.stays = true;
     add_host(plan, std::move(member));
   }
@@ -142,8 +151,8 @@ bool RankPolicy::fix(Plan& plan, const std::vector<JobPair>& pairs,
 void RankPolicy::pair_up(Plan& plan) {
   const std::size_t before = plan.pairs.size();
   std::vector<std::uint32_t> kept(costs_.size(), 0);
-  const auto rates = [this](std::uint32_t one, std::uint32_t other, std::uint32_t type,
-                            std::uint32_t gpus) { return rates_.of(one, other, type, gpus); };
+  const auto rates = [&](std::uint32_t one, std::uint32_t other, std::uint32_t type,
+                         std::uint32_t gpus) { return rate_of(plan, one, other, type, gpus); };
   for (int search = 0; search < kSearches; ++search) {
     const std::vector<PairJob> jobs = pair_jobs(plan);
     if (!fix(plan, choose_pairs(jobs, rates, plan.answer.held), jobs, kept)) break;
@@ -174,7 +183,7 @@ std::optional<Placement> RankPolicy::place_of_pair(const Plan& plan, std::size_t
     if (all_free(places_.gpus(), place) && places_.gpus().has_means(place, demand_of(spec)))
       return place;
   }
-  return places_.find(spec, grant.gpus / spec.gpus_per_worker,
+  return places_.find(plan.call.view.speed, spec, grant.gpus / spec.gpus_per_worker,
                       GpuTypeId{static_cast<std::uint16_t>(grant.type)});
 }
 
