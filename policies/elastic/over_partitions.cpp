@@ -200,6 +200,7 @@ void OverPartitions::observe(const View& view) {
   for (const JobView& job : view.waiting) {
     const auto note = notes_.find(job.spec->id);
     if (job.blocked || note == notes_.end() || note->second.asks == 0) continue;
+    if (note->second.asked == view.now) continue;  // in this call
     note->second.why =
         "asked partitions for " + counted(note->second.asks, "worker") + ", and did not get them";
     note->second.asks = 0;
@@ -284,7 +285,7 @@ Resize OverPartitions::resize(const ElasticCall& call, const Division& division,
                 "grows over partitions from %u to %u workers, to gain %.0f s by the next round, "
                 "its stop and its way back paid",
                 growth.share->now, workers, growth.gained_s);
-  notes_[job.id] = {later(call.view.now, kRest * round_), why.data(), workers};
+  notes_[job.id] = {later(call.view.now, kRest * round_), why.data(), workers, call.view.now};
   Allocation how = division.allocation(call, job, growth.all);
   how.workers = workers;
   return {job.id, growth.here, how};
@@ -321,7 +322,7 @@ void OverPartitions::start(const ElasticCall& call, const Division& division,
     notes_[job.id] = {again,
                       "asks partitions for " + counted(workers, "worker") +
                           ": there is room for so many, and here for too few",
-                      workers};
+                      workers, view.now};
     return;
   }
 }

@@ -44,7 +44,7 @@ class OverPartitions {
   /// and it can be at home.
   [[nodiscard]] bool is_called_home(const View& view, const JobView& job) const;
 
-  /// At every call, first: a job that asked others in vain waits again.
+  /// At every call: a job that asked others in vain before waits again.
   void observe(const View& view);
   /// The core did not do what was decided of the job.
   void refused(JobId job) { notes_.erase(job); }
@@ -87,6 +87,7 @@ class OverPartitions {
     Instant again;
     std::string why;
     std::uint32_t asks = 0;  // workers, while it is not known what came of it
+    Instant asked{};
   };
   void forget(Instant now);
 

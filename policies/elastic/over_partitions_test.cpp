@@ -298,6 +298,9 @@ TEST_CASE("a job that grows is run as its new size was priced, and says so until
   SUBCASE("the others had too few") {
     world.waiting = std::exchange(world.running, {});
     world.waiting.front().placement.clear();
+    world.over.observe(world.view());  // in the same call nothing is known yet
+    CHECK(world.over.explain(job.spec.id).front().starts_with("grows"));
+    world.now += std::chrono::seconds(5);
     world.over.observe(world.view());
     CHECK(world.over.explain(job.spec.id) ==
           std::vector<std::string>{"asked partitions for 24 workers, and did not get them"});
