@@ -27,7 +27,6 @@ void SearchChooser::foresee(const Oracle& oracle) {
 
 void SearchChooser::begin(const DecisionContext& context) {
   const View& view = context.view;
-  view_ = &view;
   if (!known_) sampler_.observe(view);
   starts_.clear();
   starts_.resize(known_ ? 1 : options_.samples);
@@ -175,7 +174,7 @@ const RolloutStart& SearchChooser::start_of(const DecisionPoint& point, std::siz
   };
   RolloutFuture future = known_ ? known_->at(point, options_.arrivals) : guess();
   if (options_.order == PlacementOrder::forecast) expect(point, future);
-  start = std::make_unique<RolloutStart>(*view_, std::move(future), world);
+  start = std::make_unique<RolloutStart>(point.view, std::move(future), world);
   return *start;
 }
 

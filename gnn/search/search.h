@@ -92,9 +92,8 @@ class SearchChooser final : public Chooser {
   std::optional<PairSpeeds> pairs_;
   const SpeedModel* asked_ = nullptr;
   Instant memo_since_;
-  const View* view_ = nullptr;                         // during decide()
   std::vector<std::unique_ptr<RolloutStart>> starts_;  // of this call, by sample
-  std::vector<double> expected_s_;                     // of view_->waiting; empty: not asked yet
+  std::vector<double> expected_s_;                     // of View::waiting; empty: not asked yet
   std::vector<FirstDecision> made_;                    // in this call; the last is the one at hand
   std::vector<Option> listed_;
   std::map<std::uint64_t, Refused> refused_;  // by order

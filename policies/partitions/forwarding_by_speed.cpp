@@ -12,14 +12,15 @@ constexpr double kAsGood = 0.8;  // part of the speed that it could have here
 }  // namespace
 
 bool ForwardingBySpeed::begin(const View& view) {
-  if (!view.others.empty()) speeds_.sync(view);
   constexpr std::uint32_t kAnyServer = 1;  // whole servers do not count here
   return peers_.begin(view, kAnyServer);
 }
 
-double ForwardingBySpeed::best(const PlacementRequest& request, const JobProfile& profile) {
+double ForwardingBySpeed::best(const View& view, const PlacementRequest& request,
+                               const JobProfile& profile) {
   double best = 0;
-  for (const GpuTypeId type : types()) best = std::max(best, speeds_.alone(request, profile, type));
+  for (const GpuTypeId type : types())
+    best = std::max(best, speeds_.alone(view, request, profile, type));
   return best;
 }
 
@@ -33,7 +34,7 @@ Destination ForwardingBySpeed::best_type(const View& view, const RemotePartition
         need ? peers_.capacity().gpus(view.topology, *peer.digest, request.look, *need, type.type)
              : type.gpus;
     if (most < request.gpus) continue;
-    const double speed = speeds_.alone(request, profile, type.type);
+    const double speed = speeds_.alone(view, request, profile, type.type);
     if (speed < least) continue;
     const RemoteRooms* servers = need ? &peers_.servers(view, peer) : nullptr;
     const std::uint64_t free = need ? servers->gpus(*need, type.type) : type.free;
@@ -63,7 +64,7 @@ bool ForwardingBySpeed::find(const View& view, const QueueEntry& entry, const Jo
   out.clear();
   if (job.forwards >= most_moves(peers_.count())) return false;
   if (!may_move(view, entry, job)) return true;
-  const double least = std::max(threshold * best(request, profile), 1e-9);
+  const double least = std::max(threshold * best(view, request, profile), 1e-9);
   std::optional<RemoteNeed> need;  // only of those who ask for CPUs or memory
   if (demand_of(*job.spec).any()) need = need_of(*job.spec, view.topology);
   for (const RemotePartition& peer : peers_.all()) {

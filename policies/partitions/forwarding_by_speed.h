@@ -50,7 +50,8 @@ class ForwardingBySpeed {
   [[nodiscard]] std::uint64_t version() const noexcept { return peers_.version(); }
 
   /// Speed of such a job alone on the best type here or elsewhere.
-  [[nodiscard]] double best(const PlacementRequest& request, const JobProfile& profile);
+  [[nodiscard]] double best(const View& view, const PlacementRequest& request,
+                            const JobProfile& profile);
   /// The kOptions best, those that would start it first, then by speed, then by queue; none slower
   /// than `threshold` of best(). True: there may be some once its time here has come.
   bool find(const View& view, const QueueEntry& entry, const JobView& job,

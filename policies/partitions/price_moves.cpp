@@ -42,7 +42,8 @@ GpuTypeId PriceRouting::slowest_type(const View& view, const JobView& job) {
   GpuTypeId slowest = type_of(job.placement.front());
   for (const GpuId gpu : job.placement) {
     const GpuTypeId type = type_of(gpu);
-    if (type != slowest && speed_of(*job.spec, type) < speed_of(*job.spec, slowest)) slowest = type;
+    if (type != slowest && speed_of(view, *job.spec, type) < speed_of(view, *job.spec, slowest))
+      slowest = type;
   }
   return slowest;
 }
@@ -50,8 +51,8 @@ GpuTypeId PriceRouting::slowest_type(const View& view, const JobView& job) {
 /// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job wanted
 /// them.
 double PriceRouting::cost_to_stay(const View& view, const JobView& job, GpuTypeId type) {
-  return lies_here(view.gpus, job.placement) ? cost_on(*job.spec, type)
-                                             : cost_of(0, speed_of(*job.spec, type));
+  return lies_here(view.gpus, job.placement) ? cost_on(view, *job.spec, type)
+                                             : cost_of(0, speed_of(view, *job.spec, type));
 }
 
 /// Where it would start at once, and save so much; cost kNowhere: there is none.
@@ -82,7 +83,7 @@ std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
     const double stay = cost_to_stay(view, job, type);
     const Place go = better_place(view, job, stay);
     if (go.cost == kNowhere) continue;
-    const double left_s = seconds(job.served) * speed_of(spec, type);
+    const double left_s = seconds(job.served) * speed_of(view, spec, type);
     const double saved = left_s * (stay - go.cost);
     if (saved > kRestartS) found.push_back({saved, stay, &job});
   }

@@ -121,13 +121,13 @@ void PriceRouting::bound_looks() {
   peers_.capacity() = {};
 }
 
-double PriceRouting::speed_of(const JobSpec& job, GpuTypeId type) {
+double PriceRouting::speed_of(const View& view, const JobSpec& job, GpuTypeId type) {
   PlacementRequest request;
   request.spec = &job;
   request.gpus = job.gpus();
   request.gpus_per_worker = job.gpus_per_worker;
   request.look = look_of(job);
-  const double speed = speeds_.alone(request, profile_of(job), type);
+  const double speed = speeds_.alone(view, request, profile_of(job), type);
   return speed_power_ ? std::pow(speed, *speed_power_) : speed;
 }
 
@@ -141,15 +141,15 @@ PriceRouting::Place PriceRouting::here(const View& view, const JobSpec& job, boo
     if (type.in_service < least_gpus(job)) continue;
     const double own = counted ? 0 : static_cast<double>(most_gpus(job)) / type.in_service;
     const double cost =
-        cost_of(price_of(type) + own, speed_of(job, type.id)) * without_room(job, type.free);
+        cost_of(price_of(type) + own, speed_of(view, job, type.id)) * without_room(job, type.free);
     if (cost < best.cost) best = {view.me, cost, type.free >= least_gpus(job)};
   }
   return best;
 }
 
-double PriceRouting::cost_on(const JobSpec& job, GpuTypeId type) {
+double PriceRouting::cost_on(const View& view, const JobSpec& job, GpuTypeId type) {
   const auto on = std::ranges::find(types_, type, &Type::id);
-  return on == types_.end() ? kNowhere : cost_of(price_of(*on), speed_of(job, type));
+  return on == types_.end() ? kNowhere : cost_of(price_of(*on), speed_of(view, job, type));
 }
 
 PriceRouting::Place PriceRouting::there(const View& view, const RemotePartition& peer,
@@ -164,7 +164,8 @@ PriceRouting::Place PriceRouting::there(const View& view, const RemotePartition&
              : type.gpus;
     if (most < least) continue;
     const double price = type.price + static_cast<double>(most_gpus(job)) / type.gpus;
-    const double cost = cost_of(price, speed_of(job, type.type)) * without_room(job, type.free);
+    const double cost =
+        cost_of(price, speed_of(view, job, type.type)) * without_room(job, type.free);
     if (cost < best.cost) best = {peer.agent, cost, type.free >= least};
   }
   return best;
@@ -216,7 +217,6 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
   bound_looks();
   constexpr std::uint32_t kAnyServer = 1;  // whole servers do not count here
   together_ = peers_.begin(view, kAnyServer);
-  if (together_) speeds_.sync(view);
   find_newcomers(view);
   count(view);
   // What is wanted by newcomers counts where they have found their place.
@@ -252,7 +252,7 @@ bool PriceRouting::costs_more(const View& view, const JobView& job, AgentId to) 
   double now = kNowhere;  // on GPUs that are free, whatever others want of the type
   for (const RemoteType& type : peers_.types(*peer)) {
     if (type.free < least_gpus(*job.spec)) continue;
-    now = std::min(now, cost_of(std::min(type.price, 1.0), speed_of(*job.spec, type.type)));
+    now = std::min(now, cost_of(std::min(type.price, 1.0), speed_of(view, *job.spec, type.type)));
   }
   if (now == kNowhere) now = there(view, *peer, *job.spec).cost;
   return now > here(view, *job.spec, true).cost * (1 + kDearer);

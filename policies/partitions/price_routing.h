@@ -74,7 +74,7 @@ class PriceRouting {
   void count(const View& view);
   void count_in_service(const View& view);
   [[nodiscard]] double price_of(const Type& type) const;
-  [[nodiscard]] double speed_of(const JobSpec& job, GpuTypeId type);
+  [[nodiscard]] double speed_of(const View& view, const JobSpec& job, GpuTypeId type);
   [[nodiscard]] std::uint32_t most_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t least_gpus(const JobSpec& job) const;
   [[nodiscard]] std::uint32_t look_of(const JobSpec& job);
@@ -83,7 +83,7 @@ class PriceRouting {
   [[nodiscard]] double without_room(const JobSpec& job, std::uint32_t free) const;
   [[nodiscard]] Place here(const View& view, const JobSpec& job, bool counted);
   /// Of a job that runs on that type.
-  [[nodiscard]] double cost_on(const JobSpec& job, GpuTypeId type);
+  [[nodiscard]] double cost_on(const View& view, const JobSpec& job, GpuTypeId type);
   [[nodiscard]] GpuTypeId slowest_type(const View& view, const JobView& job);
   [[nodiscard]] double cost_to_stay(const View& view, const JobView& job, GpuTypeId type);
   [[nodiscard]] Place better_place(const View& view, const JobView& job, double stay);

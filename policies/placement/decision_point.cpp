@@ -15,7 +15,8 @@ std::size_t DecisionPoint::starts() const noexcept {
 double DecisionPoint::best_alone() const {
   const double here = candidates.alone(request, empty);
   if (!out.any()) return here;
-  return std::max(here, forwarding.best(request, candidates.residents().profile(request.profile)));
+  const JobProfile& profile = candidates.residents().profile(request.profile);
+  return std::max(here, forwarding.best(view, request, profile));
 }
 
 const Destination* DecisionPoint::better_elsewhere(double minimum_gain,

@@ -69,11 +69,12 @@ bool OptionLister::find_type(const DecisionPoint& point, const QueueEntry& entry
   const JobSpec& job = *point.job.spec;
   ForwardingBySpeed& forwarding = point.forwarding;
   const JobProfile& profile = point.candidates.residents().profile(request.profile);
-  const double least = std::max(*rules_.minimum_gain * forwarding.best(request, profile), 1e-9);
+  const double least =
+      std::max(*rules_.minimum_gain * forwarding.best(point.view, request, profile), 1e-9);
   const FreeServers& free = point.candidates.free();
   plan_ = {};
   for (const GpuTypeId type : forwarding.types()) {
-    const double speed = forwarding.speeds().alone(request, profile, type);
+    const double speed = forwarding.speeds().alone(point.view, request, profile, type);
     if (speed < least || speed <= plan_.speed) continue;
     const std::uint32_t kind = kind_of(free, type);
     std::uint64_t here = kind < free.kinds() ? free.free_count(kind) : 0;

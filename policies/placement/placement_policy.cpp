@@ -298,10 +298,10 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   if (option.kind == OptionKind::wait) return false;
   if (shares) {
     const JobProfile& profile = candidates_.residents().profile(request.profile);
-    gangs_.ask_to_share(
-        context.view, entry, job, option.plan->type,
-        {option.plan->speed, kGangGain * *rules_.minimum_gain * forwarding_.best(request, profile)},
-        out);
+    gangs_.ask_to_share(context.view, entry, job, option.plan->type,
+                        {option.plan->speed, kGangGain * *rules_.minimum_gain *
+                                                 forwarding_.best(context.view, request, profile)},
+                        out);
   } else {
     gangs_.ask(context.view, entry, job, option.plan->share, option.plan->type, trial, out);
   }

@@ -38,10 +38,9 @@ bool PlacementPolicy::make_room_for(const RoomCall& call, const QueueEntry& entr
   if (walk_.find_place(call.trial.gpus(), *job.spec)) return false;  // it waits by choice
   const DecisionContext context = context_of(call.view, call.trial);
   const PlacementRequest request = candidates_.request(*job.spec, entry.look);
-  if (const RoomPlan* plan = rooms_.stops_for(call, job);
-      plan != nullptr &&
-      takes(context, request, job, {.kind = OptionKind::stop_and_start, .room = plan})) {
-    rooms_.stop(call, job);
+  if (const auto plan = rooms_.stops_for(call, job);
+      plan && takes(context, request, job, {.kind = OptionKind::stop_and_start, .room = &*plan})) {
+    rooms_.stop_and_start(call, job, *plan);
     return true;
   }
   if (!rooms_.may().resizes) return false;
@@ -68,13 +67,13 @@ void PlacementPolicy::grow(const View& view, std::vector<Decision>& out) {
   const RoomCall call{view, walk_, candidates_, trial, out};
   if (view.waiting.empty()) rooms_.begin(call);
   if (!rooms_.idle()) return;
-  const JobView* job = nullptr;
-  const RoomPlan* plan = rooms_.to_grow(call, job);
-  if (plan == nullptr) return;
+  const auto growth = rooms_.to_grow(call);
+  if (!growth) return;
+  const JobView& job = *growth->job;
   const DecisionContext context = context_of(view, trial);
-  const PlacementRequest request = candidates_.request(*job->spec, 0);
-  if (takes(context, request, *job, {.kind = OptionKind::resize, .room = plan}))
-    rooms_.grow(call, *job);
+  const PlacementRequest request = candidates_.request(*job.spec, 0);
+  if (takes(context, request, job, {.kind = OptionKind::resize, .room = &growth->plan}))
+    rooms_.grow(call, *growth);
 }
 
 }  // namespace starling

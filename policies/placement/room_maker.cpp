@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/check.h"
 #include "policies/parts/evict.h"
 #include "scheduling/feedback.h"
 #include "workload/requirements.h"
@@ -35,6 +36,7 @@ bool RoomMaker::is_stopping(JobId job) const {
 }
 
 void RoomMaker::begin(RoomCall call) {
+  STARLING_CHECK(call.trial.free_count() == call.view.gpus.free_count());
   std::erase_if(promises_,
                 [&](const Promise& promise) { return look_at(call, promise) != Fate::kept; });
 }
@@ -69,7 +71,7 @@ RoomMaker::Fate RoomMaker::look_at(RoomCall call, const Promise& promise) {
   return Fate::kept;
 }
 
-void RoomMaker::list_victims(const View& view, std::int32_t below) {
+std::span<const JobView* const> RoomMaker::victims_of(const View& view, std::int32_t below) {
   victims_.clear();
   for (const JobView& job : view.running) {
     if (job.spec->priority < below && may_stop(view, job) && !is_stopping(job.spec->id))
@@ -77,35 +79,36 @@ void RoomMaker::list_victims(const View& view, std::int32_t below) {
   }
   std::ranges::reverse(victims_);  // the view has them in the order in which they started
   std::ranges::stable_sort(victims_, {}, [](const JobView* job) { return job->spec->priority; });
+  return victims_;
 }
 
-const RoomPlan* RoomMaker::stops_for(const RoomCall& call, const JobView& job) {
-  if (!may_.stops) return nullptr;
-  list_victims(call.view, job.spec->priority);
+std::optional<RoomPlan> RoomMaker::stops_for(const RoomCall& call, const JobView& job) {
+  if (!may_.stops) return std::nullopt;
+  const auto victims = victims_of(call.view, job.spec->priority);
   std::uint64_t most = call.trial.free_count();
-  for (const JobView* victim : victims_) most += victim->placement.size();
-  if (victims_.empty() || most < job.spec->gpus()) return nullptr;
+  for (const JobView* victim : victims) most += victim->placement.size();
+  if (victims.empty() || most < job.spec->gpus()) return std::nullopt;
   Occupancy& soon = soon_.of(call.trial.gpus());
   std::optional<Placement> place;
   std::size_t offered = 0;
-  while (!place && offered < victims_.size()) {
-    const JobView& victim = *victims_[offered++];
+  while (!place && offered < victims.size()) {
+    const JobView& victim = *victims[offered++];
     soon.give_back(victim.placement, demand_of(*victim.spec));
     place = call.walk.find_place(soon, *job.spec);
   }
-  if (!place) return nullptr;
+  if (!place) return std::nullopt;
   soon.take(*place, demand_of(*job.spec));
-  plan_ = {std::move(*place), {}};
+  RoomPlan plan{std::move(*place), {}};
   for (std::size_t i = 0; i < offered; ++i) {
-    const JobView& victim = *victims_[i];
+    const JobView& victim = *victims[i];
     const Demand each = demand_of(*victim.spec);
-    if (meet(victim.placement, plan_.place) || !soon.has_means(victim.placement, each)) {
-      plan_.stops.push_back(&victim);
+    if (meet(victim.placement, plan.place) || !soon.has_means(victim.placement, each)) {
+      plan.stops.push_back(&victim);
     } else {
       soon.take(victim.placement, each);
     }
   }
-  return &plan_;
+  return plan;
 }
 
 std::optional<Placement> RoomMaker::smaller(const RoomCall& call, const JobView& job) const {
@@ -122,10 +125,10 @@ std::optional<Placement> RoomMaker::smaller(const RoomCall& call, const JobView&
   return std::nullopt;
 }
 
-const RoomPlan* RoomMaker::to_grow(const RoomCall& call, const JobView*& job) {
+std::optional<RoomMaker::Growth> RoomMaker::to_grow(const RoomCall& call) {
   const View& view = call.view;
   std::map<std::uint64_t, Instant> small;
-  const RoomPlan* found = nullptr;
+  std::optional<Growth> found;
   for (const JobView& other : view.running) {
     const JobSpec& spec = *other.spec;
     if (!spec.elastic() || other.placement.size() >= spec.gpus() || !may_stop(view, other))
@@ -133,23 +136,21 @@ const RoomPlan* RoomMaker::to_grow(const RoomCall& call, const JobView*& job) {
     const auto seen = small_.find(other.order);
     const Instant since = seen == small_.end() ? view.now : seen->second;
     small.emplace(other.order, since);
-    if (found != nullptr || view.now - since < kGrowsAfter) continue;
+    if (found || view.now - since < kGrowsAfter) continue;
     const Demand each = demand_of(spec);
     call.trial.give_back(other.placement, each);
     auto place = call.walk.find_place(call.trial.gpus(), spec);
     call.trial.take(other.placement, each);
     if (!place) continue;
-    plan_ = {std::move(*place), {}};
-    found = &plan_;
-    job = &other;
+    found = Growth{&other, {std::move(*place), {}}};
   }
   small_ = std::move(small);
   return found;
 }
 
-void RoomMaker::stop(const RoomCall& call, const JobView& job) {
-  Promise promise{job.spec->id, job.order, plan_.place, {}, false, call.view.now};
-  for (const JobView* victim : plan_.stops) {
+void RoomMaker::stop_and_start(const RoomCall& call, const JobView& job, const RoomPlan& plan) {
+  Promise promise{job.spec->id, job.order, plan.place, {}, false, call.view.now};
+  for (const JobView* victim : plan.stops) {
     call.out.emplace_back(Preempt{victim->spec->id});
     call.candidates.stop(*victim);
     promise.stops.push_back(victim->spec->id);
@@ -159,10 +160,11 @@ void RoomMaker::stop(const RoomCall& call, const JobView& job) {
   promises_.push_back(std::move(promise));
 }
 
-void RoomMaker::grow(const RoomCall& call, const JobView& job) {
-  call.out.emplace_back(Resize{job.spec->id, plan_.place});
+void RoomMaker::grow(const RoomCall& call, const Growth& growth) {
+  const JobView& job = *growth.job;
+  call.out.emplace_back(Resize{job.spec->id, growth.plan.place});
   call.candidates.stop(job);
-  promises_.push_back({job.spec->id, job.order, plan_.place, {}, true, call.view.now});
+  promises_.push_back({job.spec->id, job.order, growth.plan.place, {}, true, call.view.now});
   small_.erase(job.order);
 }
 

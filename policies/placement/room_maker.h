@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "policies/placement/candidates.h"
@@ -41,23 +42,27 @@ class RoomMaker {
   /// No job has been promised anything.
   [[nodiscard]] bool idle() const noexcept { return promises_.empty(); }
 
-  /// Before anything starts in a call. Starts those whose promised GPUs are free, keeps what is free
-  /// of the others', and marks both.
+  /// Before anything starts in a call, which is checked. Starts those whose promised GPUs are free,
+  /// keeps what is free of the others', and marks both.
   void begin(RoomCall call);
 
   /// Where the waiting job could start if jobs of a lower priority stopped: the least urgent first,
-  /// of those the ones that started last, and none that the place does not need. Null: nowhere.
-  /// This and the next are valid until any other call.
-  [[nodiscard]] const RoomPlan* stops_for(const RoomCall& call, const JobView& job);
+  /// of those the ones that started last, and none that the place does not need. Nothing: nowhere.
+  [[nodiscard]] std::optional<RoomPlan> stops_for(const RoomCall& call, const JobView& job);
   /// As many GPUs as there is room for, fewer than the elastic job asks for; nothing: none.
   [[nodiscard]] std::optional<Placement> smaller(const RoomCall& call, const JobView& job) const;
-  /// Where a running job could have all that it asks for, one that has had less for ten minutes.
-  /// Null: none, or nowhere. `job`: which.
-  [[nodiscard]] const RoomPlan* to_grow(const RoomCall& call, const JobView*& job);
+  /// A running job, and where it is to be.
+  struct Growth {
+    const JobView* job = nullptr;
+    RoomPlan plan;
+  };
+  /// Where one could have all that it asks for that has had less for ten minutes. Nothing: none, or
+  /// nowhere.
+  [[nodiscard]] std::optional<Growth> to_grow(const RoomCall& call);
 
-  /// That was taken of what was found last: the decisions, and the promise.
-  void stop(const RoomCall& call, const JobView& job);
-  void grow(const RoomCall& call, const JobView& job);
+  /// That is done: the decisions, and the promise.
+  void stop_and_start(const RoomCall& call, const JobView& job, const RoomPlan& plan);
+  void grow(const RoomCall& call, const Growth& growth);
   /// Such a decision came to nothing.
   void refused(const Feedback& feedback);
 
@@ -73,14 +78,14 @@ class RoomMaker {
   enum class Fate : std::uint8_t { kept, given_up, kept_true };
   [[nodiscard]] Fate look_at(RoomCall call, const Promise& promise);
   [[nodiscard]] bool is_stopping(JobId job) const;
-  void list_victims(const View& view, std::int32_t below);
+  /// In the order in which they are to stop; valid until the next call of this.
+  [[nodiscard]] std::span<const JobView* const> victims_of(const View& view, std::int32_t below);
 
   PlacementPowers may_;
   std::vector<Promise> promises_;           // in the order in which they were given
   std::map<std::uint64_t, Instant> small_;  // by order: runs smaller than it asks, seen since
   Mirror soon_;                             // once those who stop have stopped
-  std::vector<const JobView*> victims_;     // in the order in which they are to stop
-  RoomPlan plan_;
+  std::vector<const JobView*> victims_;     // memory of victims_of()
 };
 
 }  // namespace starling

@@ -37,7 +37,7 @@ class SmartGreedy final : public Scorer {
   }
 
   void begin(const DecisionContext& context) override {
-    times_.begin(context.view, context.candidates, context.remaining);
+    times_.begin(context);
     waits_for_.assign(context.queue.looks(), kNowhere);
   }
 
@@ -104,7 +104,7 @@ class SmartGreedy final : public Scorer {
       if (speed <= 0) continue;
       // Where it could start alone at once there is nothing to wait for.
       if (start.where != nullptr && start.seconds <= work / speed) continue;
-      const double all = times_.wait(k, point.request) + work / speed;
+      const double all = times_.wait(point, k, point.request) + work / speed;
       if (best.kind == kNowhere || all < best.seconds) best = {all, k};
     }
     return best;

@@ -5,8 +5,7 @@
 #include <map>
 #include <vector>
 
-#include "policies/placement/candidates.h"
-#include "policies/placement/remaining_times.h"
+#include "policies/placement/decision_point.h"
 
 namespace starling {
 
@@ -14,20 +13,20 @@ namespace starling {
 /// ignored, those who wait already are not. One call of decide() at a time.
 class FreeTimes {
  public:
-  void begin(const View& view, Candidates& candidates, const RemainingTimes& remaining);
+  /// Nothing is promised yet.
+  void begin(const DecisionContext& context);
   /// Seconds until a gang could start on free GPUs of the kind, on as few servers as it must take,
   /// after what was promised; infinite if that is not to be seen.
-  [[nodiscard]] double wait(std::uint32_t kind, const PlacementRequest& request);
+  [[nodiscard]] double wait(const DecisionContext& context, std::uint32_t kind,
+                            const PlacementRequest& request);
   /// A job ahead in the queue waits for so many GPUs of the kind.
   void promise(std::uint32_t kind, std::uint32_t gpus);
 
  private:
-  void look_at_gpus();
-  const std::vector<double>& times(std::uint32_t kind, std::uint32_t count);
+  void look_at_gpus(const DecisionContext& context);
+  const std::vector<double>& times(const DecisionContext& context, std::uint32_t kind,
+                                   std::uint32_t count);
 
-  const View* view_ = nullptr;
-  Candidates* candidates_ = nullptr;
-  const RemainingTimes* remaining_ = nullptr;
   std::vector<double> gpu_;  // by GPU of the partition: seconds until it is free; empty: not yet
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<double>> times_;  // kind, count
   std::vector<std::uint32_t> promised_;                                           // GPUs, by kind
