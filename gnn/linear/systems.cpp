@@ -23,7 +23,11 @@ class LinearScorer final : public LearnedScorer {
   [[nodiscard]] PlacementRules rules() const override {
     return {.shared = shares_ ? SharedPlaces::always : SharedPlaces::never};
   }
-  void score(const DecisionPoint& point, std::span<double> scores) override {
+  [[nodiscard]] std::size_t state_size() const override { return 1; }
+  void state(std::span<float> out) const override { out[0] = busy_; }
+
+ private:
+  void score_options(const DecisionPoint& point, std::span<double> scores) override {
     rows_.clear();
     for (std::size_t i = 0; i < point.options.size(); ++i) {
       std::vector<float> row(kLinearFeatures);
@@ -34,15 +38,11 @@ class LinearScorer final : public LearnedScorer {
     busy_ = static_cast<float>(point.view.gpus.busy_count()) /
             static_cast<float>(std::max(1U, point.view.gpus.gpus().size()));
   }
-  [[nodiscard]] std::unique_ptr<const Observation> observe(const DecisionPoint&) override {
+  [[nodiscard]] std::unique_ptr<const Observation> observe_scored(const DecisionPoint&) override {
     auto seen = std::make_unique<LinearObservation>();
     seen->rows = rows_;
     return seen;
   }
-  [[nodiscard]] std::size_t state_size() const override { return 1; }
-  void state(std::span<float> out) const override { out[0] = busy_; }
-
- private:
   static void fill(const DecisionPoint& point, const PlacementOption& option,
                    std::span<float> row) {
     const auto at = [&](LinearFeature f) -> float& { return row[static_cast<std::size_t>(f)]; };

@@ -7,7 +7,7 @@
 
 namespace starling {
 
-std::unique_ptr<const Observation> MarlScorer::observe(const DecisionPoint& point) {
+std::unique_ptr<const Observation> MarlScorer::observe_scored(const DecisionPoint& point) {
   const Topology& topology = point.view.topology;
   const IndexRange servers = point.view.gpus.servers();
   if (!shape_) shape_ = std::make_shared<GraphShape>(make_graph_shape(topology, servers));

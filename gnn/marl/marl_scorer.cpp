@@ -71,7 +71,7 @@ QueueView MarlScorer::queue_of(const PlacementRequest& request) const {
   return queue;
 }
 
-void MarlScorer::score(const DecisionPoint& point, std::span<double> scores) {
+void MarlScorer::score_options(const DecisionPoint& point, std::span<double> scores) {
   if (point.forced()) return;
   if (encoder_) {
     encoder_->sync(point.view, point.candidates);

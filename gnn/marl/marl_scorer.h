@@ -25,7 +25,6 @@ class MarlScorer final : public LearnedScorer {
   explicit MarlScorer(MarlNet net);
   [[nodiscard]] PlacementRules rules() const override;
   void begin(const DecisionContext& context) override;
-  void score(const DecisionPoint& point, std::span<double> scores) override;
   [[nodiscard]] std::string_view score_is() const override {
     return "the network's preference, the logarithm of odds without a unit";
   }
@@ -37,8 +36,6 @@ class MarlScorer final : public LearnedScorer {
   [[nodiscard]] PlacementOrder order() const override {
     return net_.waits() ? PlacementOrder::forecast : PlacementOrder::arrival;
   }
-  /// A MarlObservation.
-  [[nodiscard]] std::unique_ptr<const Observation> observe(const DecisionPoint& point) override;
   /// The situation, and the embedding of the partition.
   [[nodiscard]] std::size_t state_size() const override {
     return Features::kSituation + EncoderNet::kWidth;
@@ -52,6 +49,10 @@ class MarlScorer final : public LearnedScorer {
   [[nodiscard]] const Encoder* encoder() const noexcept { return encoder_ ? &*encoder_ : nullptr; }
 
  private:
+  void score_options(const DecisionPoint& point, std::span<double> scores) override;
+  /// A MarlObservation.
+  [[nodiscard]] std::unique_ptr<const Observation> observe_scored(
+      const DecisionPoint& point) override;
   void fill_rows(const DecisionPoint& point);
   void fill_embeddings(const DecisionPoint& point, const PlacementOption& option,
                        std::span<float> embeddings);

@@ -99,32 +99,34 @@ const Candidate* MetaRl::worth_exploring(const DecisionPoint& point, double leas
   return best;
 }
 
-void MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
+std::uint64_t MetaRl::pair_of(const DecisionPoint& point, const Candidate& place) {
+  const std::string& own = point.candidates.residents().profile(point.request.profile).model;
+  const std::uint16_t type = point.view.topology.type_of(place.placement.front()).value;
+  const auto other = std::ranges::find_if(place.losses, &Candidate::Loss::shares);
+  if (other == place.losses.end()) return 0;
+  return explored_pair(own, point.candidates.residents().at(other->slot).self.job.model, type);
+}
+
+Scored MetaRl::score(const DecisionPoint& point, std::span<double> scores) {
   const LeastInterference found = look_for_least(point, options_.threshold);
   const Candidate* explored =
       found.there == nullptr ? worth_exploring(point, found.gain, found.here) : nullptr;
-  explores_ = explored != nullptr;
   score_by_least(point, options_.threshold, found, scores);
-  if (!explores_) return;
-  for (std::size_t i = 0; i < point.options.size(); ++i) {
-    if (point.options[i].kind == OptionKind::start && point.options[i].place == explored)
-      scores[i] = kExplored;
-  }
-  const std::string& own = point.candidates.residents().profile(point.request.profile).model;
-  const std::uint16_t type = point.view.topology.type_of(explored->placement.front()).value;
-  std::uint64_t pair = 0;
-  for (const Candidate::Loss& loss : explored->losses) {
-    if (!loss.shares) continue;
-    pair = explored_pair(own, point.candidates.residents().at(loss.slot).self.job.model, type);
-    break;
-  }
-  explored_ = {point.job.order, point.request.gpus, cost_of(point, *explored), pair,
-               explored->placement};
+  if (explored == nullptr) return {};
+  const auto option = static_cast<std::size_t>(
+      std::ranges::find(point.options, explored, &PlacementOption::place) - point.options.begin());
+  scores[option] = kExplored;
+  return {option,
+          "explores: taken because the model is unsure of this place, not for the speeds that it "
+          "believes"};
 }
 
-void MetaRl::took(const Placement& placement) {
-  if (!explores_ || placement != explored_.placement) return;
-  budget_.begin(explored_.order, explored_.gpus, explored_.gpu_seconds, explored_.pair);
+void MetaRl::took(const DecisionPoint& point, const Scored& scored, const Placement& placement) {
+  if (!scored.explores) return;
+  const Candidate& explored = *point.options[*scored.explores].place;
+  if (placement != explored.placement) return;
+  budget_.begin(point.job.order, point.request.gpus, cost_of(point, explored),
+                pair_of(point, explored));
 }
 
 std::string_view MetaRl::score_is() const {
@@ -132,12 +134,6 @@ std::string_view MetaRl::score_is() const {
              ? "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; below 0: it would "
                "gain less speed than the threshold; 2.5: explore; 3: go)"
              : "1 / (1 + slowdown of all), 1 where no job is slowed (0: wait; 2.5: explore; 3: go)";
-}
-
-std::string_view MetaRl::remark() const {
-  return explores_ ? "explores: taken because the model is unsure of this place, not for the "
-                     "speeds that it believes"
-                   : "";
 }
 
 void add_meta_rl(PolicyRegistry& registry) {

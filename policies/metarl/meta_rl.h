@@ -35,11 +35,10 @@ class MetaRl final : public Scorer {
   [[nodiscard]] PlacementRules rules() const override;
   /// Everything; called first in every decision, when it settles the budget.
   [[nodiscard]] View seen(const View& given) override;
-  void score(const DecisionPoint& point, std::span<double> scores) override;
+  Scored score(const DecisionPoint& point, std::span<double> scores) override;
   /// Only what starts where score() wanted to explore is on the budget.
-  void took(const Placement& placement) override;
+  void took(const DecisionPoint& point, const Scored& scored, const Placement& placement) override;
   [[nodiscard]] std::string_view score_is() const override;
-  [[nodiscard]] std::string_view remark() const override;
   void save(MemoryWriter& out, Instant origin) const override { budget_.save(out, origin); }
   void restore(MemoryReader& in, Instant origin) override { budget_.restore(in, origin); }
   [[nodiscard]] std::uint64_t learned() const noexcept override { return budget_.version(); }
@@ -54,6 +53,8 @@ class MetaRl final : public Scorer {
   /// With speeds better by the bonus; as believed where no job shares a GPU.
   [[nodiscard]] Worth hoped(const DecisionPoint& point, const Candidate& place) const;
   [[nodiscard]] double bonus_of(const DecisionPoint& point, const Candidate& place) const;
+  /// explored_pair() of the job and the first that it would share GPUs with.
+  [[nodiscard]] static std::uint64_t pair_of(const DecisionPoint& point, const Candidate& place);
   /// The option that hope leads to and belief does not, if it may be explored; null: none.
   [[nodiscard]] const Candidate* worth_exploring(const DecisionPoint& point, double least,
                                                  const Candidate* believed) const;
@@ -61,15 +62,6 @@ class MetaRl final : public Scorer {
 
   MetaRlOptions options_;
   ExplorationBudget budget_;
-  bool explores_ = false;  // in the last score()
-  struct Exploration {
-    std::uint64_t order = 0;
-    std::uint32_t gpus = 0;
-    double gpu_seconds = 0;
-    std::uint64_t pair = 0;
-    Placement placement;
-  };
-  Exploration explored_;  // of the last score(), if explores_
 };
 
 }  // namespace starling

@@ -95,9 +95,10 @@ struct Weighs final : Scorer {
     rules.co_allocates = true;
     return rules;
   }
-  void score(const DecisionPoint& point, std::span<double> scores) override {
+  Scored score(const DecisionPoint& point, std::span<double> scores) override {
     if (point.options.front().kind != OptionKind::co_allocate) return lif.score(point, scores);
     scores[0] = gang;
+    return {};
   }
   Lif lif{0.3};
   double gang;

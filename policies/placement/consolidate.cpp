@@ -46,8 +46,9 @@ class Consolidate final : public Scorer {
     if (auto found = in_rack(point.shape.server, count, job.gpus_per_worker)) return found;
     return place_server(gpus, point.shape, count, job.gpus_per_worker);
   }
-  void score(const DecisionPoint&, std::span<double> scores) override {
+  Scored score(const DecisionPoint&, std::span<double> scores) override {
     std::ranges::fill(scores, 0.0);  // the place, or else waiting
+    return {};
   }
 
  private:
@@ -89,13 +90,14 @@ class Consolidating final : public Scorer {
     }
     return std::nullopt;
   }
-  void score(const DecisionPoint& point, std::span<double> scores) override {
+  Scored score(const DecisionPoint& point, std::span<double> scores) override {
     for (std::size_t i = 0; i < scores.size(); ++i) {
       const Candidate* place = point.options[i].place;
       scores[i] = place == nullptr
                       ? kNever
                       : -static_cast<double>(place->inflicted_loss()) / static_cast<double>(kGpu);
     }
+    return {};
   }
   [[nodiscard]] std::string_view score_is() const override {
     return "minus the GPUs' worth of speed that others lose";

@@ -77,8 +77,9 @@ PlacementRules Lif::rules() const {
   return rules;
 }
 
-void Lif::score(const DecisionPoint& point, std::span<double> scores) {
+Scored Lif::score(const DecisionPoint& point, std::span<double> scores) {
   score_by_least(point, threshold_, look_for_least(point, threshold_), scores);
+  return {};
 }
 
 std::string_view Lif::score_is() const {

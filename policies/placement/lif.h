@@ -38,7 +38,7 @@ class Lif final : public Scorer {
   /// `threshold`: in [0, 1]; 0: any place will do.
   explicit Lif(double threshold) : threshold_(threshold) {}
   [[nodiscard]] PlacementRules rules() const override;
-  void score(const DecisionPoint& point, std::span<double> scores) override;
+  Scored score(const DecisionPoint& point, std::span<double> scores) override;
   [[nodiscard]] std::string_view score_is() const override;
 
  private:

@@ -59,8 +59,9 @@ class LoadBalance final : public Scorer {
     return over_many(point);
   }
 
-  void score(const DecisionPoint&, std::span<double> scores) override {
+  Scored score(const DecisionPoint&, std::span<double> scores) override {
     std::ranges::fill(scores, 0.0);  // the place, or else waiting
+    return {};
   }
 
  private:

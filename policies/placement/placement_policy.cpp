@@ -149,18 +149,20 @@ void PlacementPolicy::passed_over(const QueueEntry& entry) {
   if (chooser_ != nullptr) chooser_->passed_over(entry);
 }
 
-PlacementOption PlacementPolicy::choose(DecisionPoint& point) {
+PlacementPolicy::Choice PlacementPolicy::choose(DecisionPoint& point) {
   point.options = lister_.list(point, *scorer_);
   scores_.assign(point.options.size(), 0);
-  scorer_->score(point, scores_);
-  return point.forced() ? PlacementOption{} : take(point, chooser_ != nullptr);
+  const Scored scored = scorer_->score(point, scores_);
+  if (point.forced()) return {};
+  return {take(point, scored, chooser_ != nullptr), scored};
 }
 
-PlacementOption PlacementPolicy::take(const DecisionPoint& point, bool asks_chooser) {
+PlacementOption PlacementPolicy::take(const DecisionPoint& point, const Scored& said,
+                                      bool asks_chooser) {
   const std::size_t taken = asks_chooser ? chooser_->choose(point, scores_) : best_of(scores_);
   const double work_s = follow_ ? remaining_.left(point.job, point.view.now) : 0;
   const bool scored = rules_.co_allocates || point.options.front().kind != OptionKind::co_allocate;
-  const std::string_view remark = scored && taken == best_of(scores_) ? scorer_->remark() : "";
+  const std::string_view remark = scored && taken == best_of(scores_) ? said.remark : "";
   reasons_.note(point.job.spec->id, point.view.now, work_s, point.options, scores_, taken, scored,
                 remark);
   return point.options[taken];
@@ -237,9 +239,10 @@ WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& 
   return out;
 }
 
-bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoint& point,
+bool PlacementPolicy::carry_out(const Choice& choice, const DecisionPoint& point,
                                 const QueueEntry& entry, Given& given, Trial& trial,
                                 std::vector<Decision>& out) {
+  const PlacementOption& option = choice.option;
   if (option.kind == OptionKind::wait) return false;
   if (option.kind == OptionKind::forward) {
     forwarding_.forward(point.view, point.job, *option.destination, out);
@@ -251,8 +254,8 @@ bool PlacementPolicy::carry_out(const PlacementOption& option, const DecisionPoi
       placement = candidates_.with_means(point.request);
     if (!placement) return false;
     trial.take(*placement, each);
+    scorer_->took(point, choice.scored, *placement);  // options stand until the job has its place
     candidates_.start(point.job, *placement);
-    scorer_->took(*placement);
     out.emplace_back(Start{point.job.spec->id, std::move(*placement)});
   }
   given.waiting_gpus -= entry.gpus;
@@ -289,12 +292,13 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   point.options = lister_.list_co_allocation(point, entry, shares);
   if (point.options.empty()) return false;
   scores_.assign(point.options.size(), 0);
+  Scored said;
   if (rules_.co_allocates) {
-    scorer_->score(point, scores_);
+    said = scorer_->score(point, scores_);
   } else {
     scores_.back() = Scorer::kLast;
   }
-  const PlacementOption option = take(point, chooser_ != nullptr && chooser_->co_allocates());
+  const PlacementOption option = take(point, said, chooser_ != nullptr && chooser_->co_allocates());
   if (option.kind == OptionKind::wait) return false;
   if (shares) {
     const JobProfile& profile = candidates_.residents().profile(request.profile);

@@ -65,10 +65,15 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   void route_overflow(const View& view, Trial& trial, std::vector<Decision>& out);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
   [[nodiscard]] DecisionContext context_of(const View& view, const Trial& trial);
+  struct Choice {
+    PlacementOption option;
+    Scored scored;
+  };
   /// Of the options of `point`, which it lists.
-  [[nodiscard]] PlacementOption choose(DecisionPoint& point);
+  [[nodiscard]] Choice choose(DecisionPoint& point);
   /// Of those that are listed and have their scores.
-  [[nodiscard]] PlacementOption take(const DecisionPoint& point, bool asks_chooser);
+  [[nodiscard]] PlacementOption take(const DecisionPoint& point, const Scored& said,
+                                     bool asks_chooser);
   void passed_over(const QueueEntry& entry);
   /// What a call has done so far.
   struct Given {
@@ -79,7 +84,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] WaysOut ways_out(const DecisionPoint& point, const QueueEntry& entry,
                                  const Given& given, std::vector<Destination>& memory);
   /// False: the job waits on.
-  [[nodiscard]] bool carry_out(const PlacementOption& option, const DecisionPoint& point,
+  [[nodiscard]] bool carry_out(const Choice& choice, const DecisionPoint& point,
                                const QueueEntry& entry, Given& given, Trial& trial,
                                std::vector<Decision>& out);
   /// Whether the gang is co-allocated or waits: false.

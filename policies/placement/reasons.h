@@ -23,7 +23,7 @@ class Reasons {
 
   /// `work_s`: what the job is expected to take still, at its best speed; 0: not guessed. `scores`:
   /// as Scorer says; `taken`: an index of `options`. `scored`: they are the scorer's, and shown.
-  /// `remark`: as Scorer::remark().
+  /// `remark`: as Scored::remark.
   void note(JobId job, Instant now, double work_s, std::span<const PlacementOption> options,
             std::span<const double> scores, std::size_t taken, bool scored = true,
             std::string_view remark = {});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -36,6 +37,15 @@ struct PlacementRules {
   std::optional<double> minimum_gain = std::nullopt;
 };
 
+/// What a Scorer says of a decision beside its scores.
+struct Scored {
+  /// The option that it put first to find out how it is: figures alone would not have.
+  std::optional<std::size_t> explores = std::nullopt;
+  /// Why the best option is not what the figures alone say, for people; lives as long as the
+  /// program. Empty: nothing to say.
+  std::string_view remark = {};
+};
+
 /// What makes one placement policy differ from another: how it scores each option of a job. The
 /// option with the largest score is taken, the first of equals, unless a Chooser says otherwise.
 /// Deterministic. Serves one partition.
@@ -54,7 +64,7 @@ class Scorer {
   virtual void begin(const DecisionContext&) {}
   /// Scores by option, in the order of `point.options`; no unit, larger is better. Also
   /// called where the decision is forced.
-  virtual void score(const DecisionPoint& point, std::span<double> scores) = 0;
+  virtual Scored score(const DecisionPoint& point, std::span<double> scores) = 0;
   /// What figure that is, for people: "1 / (1 + slowdown)". Empty: it tells options apart by no
   /// figure, and none is shown.
   [[nodiscard]] virtual std::string_view score_is() const { return {}; }
@@ -62,13 +72,10 @@ class Scorer {
   [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
     return std::nullopt;
   }
-  /// Of the last score(): why its best option is not what the figures alone say, for people; lives as
-  /// long as the program. Empty: nothing to say.
-  [[nodiscard]] virtual std::string_view remark() const { return {}; }
-  /// Right after score(): the job starts on these GPUs. Those may be of another option than the best,
+  /// The job of that decision, of which score() said `scored`, starts on these GPUs. Those may be of another option than the best,
   /// where a Chooser took it, or others than its option's, where that lacks other means. Not called
   /// of a job that waits or goes elsewhere.
-  virtual void took(const Placement&) {}
+  virtual void took(const DecisionPoint&, const Scored& /*scored*/, const Placement&) {}
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }
   /// Called of every job that waits on, in the order in which they are asked about.

@@ -41,7 +41,7 @@ class SmartGreedy final : public Scorer {
     waits_for_.assign(context.queue.looks(), kNowhere);
   }
 
-  void score(const DecisionPoint& point, std::span<double> scores) override {
+  Scored score(const DecisionPoint& point, std::span<double> scores) override {
     const bool picky = point.busy() || point.out.later;
     const double work = point.remaining.left(point.job, point.view.now);
     const double least = picky && threshold_ > 0 ? least_gain(point, threshold_) : -kForever;
@@ -61,13 +61,14 @@ class SmartGreedy final : public Scorer {
           point.options[i].kind == OptionKind::forward && point.options[i].destination == there
               ? kGoes
               : kNever;
-    if (!point.may_wait()) return;
+    if (!point.may_wait()) return {};
     scores.back() = kLast;
-    if (there != nullptr || (start.where != nullptr && (!picky || !may_wait_))) return;
+    if (there != nullptr || (start.where != nullptr && (!picky || !may_wait_))) return {};
     const Wait wait = best_wait(point, start, work);
     if (wait.seconds < kForever) scores.back() = -wait.seconds;
     if (start.where == nullptr || start.seconds > wait.seconds)
       waits_for_[point.request.look] = wait.kind;
+    return {};
   }
 
   [[nodiscard]] std::string_view score_is() const override {

@@ -54,8 +54,9 @@ class Tetris final : public Scorer {
     return over_several(point, need);
   }
 
-  void score(const DecisionPoint&, std::span<double> scores) override {
+  Scored score(const DecisionPoint&, std::span<double> scores) override {
     std::ranges::fill(scores, 0.0);  // the place, or else waiting
+    return {};
   }
 
  private:
