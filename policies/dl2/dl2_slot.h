@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "policies/elastic/division.h"
-#include "policies/smd/task_counts.h"
+#include "policies/parts/tasks.h"
 
 namespace starling {
 

@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policies/parts/service_history.h"
 #include "policies/placement/candidates_residents.h"
-#include "policies/tiresias/gittins.h"
 
 namespace starling {
 

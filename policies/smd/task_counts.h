@@ -5,15 +5,10 @@
 #include <optional>
 #include <vector>
 
+#include "policies/parts/tasks.h"
 #include "policies/smd/layered_steps.h"
 
 namespace starling {
-
-/// How many tasks of both kinds a job runs as.
-struct TaskCounts {
-  std::uint32_t workers = 0, servers = 0;
-  friend bool operator==(const TaskCounts&, const TaskCounts&) = default;
-};
 
 /// Between what the counts of one job are chosen: SMD's inner problem. Whole numbers, `least` to
 /// `most` workers and 1 to `most_servers` servers, of which gpus and cpus stay within the limit.

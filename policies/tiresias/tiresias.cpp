@@ -6,8 +6,8 @@
 
 #include "policies/builtin.h"
 #include "policies/partitions/price_routing.h"
+#include "policies/parts/service_history.h"
 #include "policies/registry.h"
-#include "policies/tiresias/gittins.h"
 #include "policies/tiresias/ranked.h"
 #include "scheduling/queue_order.h"
 

@@ -5,9 +5,9 @@
 #include <variant>
 #include <vector>
 
+#include "policies/parts/service_history.h"
 #include "policies/registry.h"
 #include "policies/testing/policy_rig.h"
-#include "policies/tiresias/gittins.h"
 #include "scheduling/policy_memory.h"
 #include "topology/generate/generate.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/tiresias/gittins.h"
+#include "policies/parts/service_history.h"
 
 #include <doctest/doctest.h>
 
