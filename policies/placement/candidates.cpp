@@ -23,12 +23,30 @@ void sort(Candidates::Found& found) {
   });
 }
 
+/// Of kinds of FreeServers: those that the job may use, by type.
+std::vector<std::uint32_t> kinds_of(const FreeServers& free, const Topology& topology,
+                                    const JobSpec& spec) {
+  std::vector<std::uint32_t> out;
+  const auto allowed = [&](std::uint32_t kind) {
+    if (spec.gpu_types.empty()) return true;
+    const std::string& name = topology.gpu_types()[free.type(kind).value].name;
+    return std::find(spec.gpu_types.begin(), spec.gpu_types.end(), name) != spec.gpu_types.end();
+  };
+  for (std::uint32_t kind = free.kinds() > 1 ? 1 : 0; kind < free.kinds(); ++kind) {
+    if (allowed(kind)) out.push_back(kind);
+  }
+  return out;
+}
+
+/// With that of all types last, where it may use several and all.
+std::vector<std::uint32_t> or_all(std::vector<std::uint32_t> kinds, const FreeServers& free) {
+  if (kinds.size() > 1 && kinds.size() + 1 == free.kinds()) kinds.push_back(0);
+  return kinds;
+}
+
 }  // namespace
 
-void Candidates::sync(const View& view, bool share) {
-  view_ = &view;
-  planned_ = nullptr;
-  sharing_ = share && view.gpus.jobs_per_gpu() > 1;
+Candidates CandidateMemory::sync(const View& view, bool share) {
   const IndexRange before = residents_.servers();
   residents_.sync(view);
   free_.sync(view.gpus);
@@ -49,9 +67,10 @@ void Candidates::sync(const View& view, bool share) {
     changed_.clear();
   }
   note_changes();
+  return {*this, view, share && view.gpus.jobs_per_gpu() > 1};
 }
 
-void Candidates::note_changes() {
+void CandidateMemory::note_changes() {
   for (const auto& some : {residents_.take_changed(), free_.take_changed()}) {
     changed_.insert(changed_.end(), some.begin(), some.end());
   }
@@ -59,28 +78,28 @@ void Candidates::note_changes() {
 
 std::optional<std::span<const std::uint32_t>> Candidates::changed_since(
     std::uint64_t position) const {
-  if (position < forgotten_) return std::nullopt;
-  return std::span(changed_).subspan(position - forgotten_);
+  if (position < memory_->forgotten_) return std::nullopt;
+  return std::span(memory_->changed_).subspan(position - memory_->forgotten_);
 }
 
 void Candidates::start(const JobView& job, const Placement& placement) {
-  free_.take(placement);
-  residents_.add(job, placement, view_->now);
-  note_changes();
+  memory_->free_.take(placement);
+  memory_->residents_.add(job, placement, view_->now);
+  memory_->note_changes();
 }
 
 void Candidates::stop(const JobView& job) {
-  residents_.leave(job.order, view_->now);
-  note_changes();
+  memory_->residents_.leave(job.order, view_->now);
+  memory_->note_changes();
 }
 
 void Candidates::keep(const Placement& placement) {
   Placement free;
   for (const GpuId gpu : placement) {
-    if (view_->gpus.gpus().contains(gpu.value) && free_.is_free(gpu)) free.push_back(gpu);
+    if (view_->gpus.gpus().contains(gpu.value) && memory_->free_.is_free(gpu)) free.push_back(gpu);
   }
-  free_.take(free);
-  note_changes();
+  memory_->free_.take(free);
+  memory_->note_changes();
 }
 
 PlacementRequest Candidates::request(const JobSpec& spec, std::uint32_t look) {
@@ -89,21 +108,12 @@ PlacementRequest Candidates::request(const JobSpec& spec, std::uint32_t look) {
   request.gpus = spec.gpus();
   request.gpus_per_worker = spec.gpus_per_worker;
   request.look = look;
-  request.profile = residents_.profile_id(profile_of(spec));
+  request.profile = memory_->residents_.profile_id(profile_of(spec));
   return request;
 }
 
 std::vector<std::uint32_t> Candidates::kinds(const JobSpec& spec) const {
-  std::vector<std::uint32_t> out;
-  const auto allowed = [&](std::uint32_t kind) {
-    if (spec.gpu_types.empty()) return true;
-    const std::string& name = view_->topology.gpu_types()[free_.type(kind).value].name;
-    return std::find(spec.gpu_types.begin(), spec.gpu_types.end(), name) != spec.gpu_types.end();
-  };
-  for (std::uint32_t kind = free_.kinds() > 1 ? 1 : 0; kind < free_.kinds(); ++kind) {
-    if (allowed(kind)) out.push_back(kind);
-  }
-  return out;
+  return kinds_of(memory_->free_, view_->topology, spec);
 }
 
 void Candidates::add(const PlacementRequest& request, CandidateKind kind,
@@ -117,17 +127,17 @@ void Candidates::add(const PlacementRequest& request, CandidateKind kind,
 Candidates::Found Candidates::exclusive(const PlacementRequest& request) {
   Found out;
   const auto of_kind = [&](std::uint32_t kind) {
-    if (free_.free_count(kind) < request.gpus) return;
-    auto tight = free_.tight(kind, request.gpus, request.gpus_per_worker);
+    if (memory_->free_.free_count(kind) < request.gpus) return;
+    auto tight = memory_->free_.tight(kind, request.gpus, request.gpus_per_worker);
     if (!tight) return;
     const bool one =
         view_->topology.server_of(tight->front()) == view_->topology.server_of(tight->back());
     add(request, CandidateKind::tight, std::move(tight), out);
     if (!one)
-      add(request, CandidateKind::rack, free_.in_rack(kind, request.gpus, request.gpus_per_worker),
-          out);
-    add(request, CandidateKind::spread, free_.spread(kind, request.gpus, request.gpus_per_worker),
-        out);
+      add(request, CandidateKind::rack,
+          memory_->free_.in_rack(kind, request.gpus, request.gpus_per_worker), out);
+    add(request, CandidateKind::spread,
+        memory_->free_.spread(kind, request.gpus, request.gpus_per_worker), out);
   };
   for (const std::uint32_t kind : kinds_or_all(*request.spec)) {
     if (kind > 0 || out.empty()) of_kind(kind);
@@ -152,10 +162,11 @@ std::optional<Placement> Candidates::with_means(const PlacementRequest& request)
 }
 
 bool Candidates::may_join(const PlacementRequest& request, GpuId gpu) {
-  if (free_.is_free(gpu)) return true;
-  if (!sharing() || !residents_.open(*view_, gpu)) return false;
-  const Resident& other = residents_.at(residents_.tenant(gpu));
-  return fits_together(residents_.profile(request.profile), other.self.job, view_->topology, gpu);
+  if (memory_->free_.is_free(gpu)) return true;
+  if (!sharing() || !memory_->residents_.open(*view_, gpu)) return false;
+  const Resident& other = memory_->residents_.at(memory_->residents_.tenant(gpu));
+  return fits_together(memory_->residents_.profile(request.profile), other.self.job,
+                       view_->topology, gpu);
 }
 
 std::optional<Placement> Candidates::beside(const PlacementRequest& request,
@@ -171,7 +182,7 @@ std::optional<Placement> Candidates::beside(const PlacementRequest& request,
   // What is known of a group holds on the GPU type that it is named by.
   const GpuTypeId type = topology.type_of(other.self.placement.front());
   for (const GpuId gpu : other.self.placement) {
-    if (!residents_.open(*view_, gpu) || topology.type_of(gpu) != type) continue;
+    if (!memory_->residents_.open(*view_, gpu) || topology.type_of(gpu) != type) continue;
     const ServerId server = topology.server_of(gpu);
     if (server != last) parts.push_back({static_cast<std::uint32_t>(open.size()), 0});
     last = server;
@@ -188,7 +199,7 @@ std::optional<Placement> Candidates::beside(const PlacementRequest& request,
   }
   // Over several servers: whole workers only, unless no server holds one.
   const std::uint32_t one =
-      request.gpus_per_worker <= free_.largest_server(0) ? request.gpus_per_worker : 1;
+      request.gpus_per_worker <= memory_->free_.largest_server(0) ? request.gpus_per_worker : 1;
   Placement out;
   for (const Part& part : parts) {
     const std::uint32_t some =
@@ -205,23 +216,24 @@ std::optional<Placement> Candidates::on_server(const PlacementRequest& request) 
   std::uint32_t tried = 0;
   std::vector<std::pair<std::int64_t, GpuId>> joins;
   for (const std::uint32_t kind : kinds(*request.spec)) {
-    if (request.gpus > free_.largest_server(kind)) continue;
+    if (request.gpus > memory_->free_.largest_server(kind)) continue;
     for (std::uint32_t free = request.gpus; free-- > 0 && !best;) {
-      const BitmapTree& servers = free_.servers_with(kind, free);
+      const BitmapTree& servers = memory_->free_.servers_with(kind, free);
       for (std::uint32_t s = servers.next(0); s < servers.size() && tried < kServersTried;
            s = servers.next(s + 1)) {
-        if (free + residents_.open_on(s) < request.gpus) continue;
+        if (free + memory_->residents_.open_on(s) < request.gpus) continue;
         ++tried;
-        const ServerId server{residents_.servers().first + s};
+        const ServerId server{memory_->residents_.servers().first + s};
         const IndexRange range = view_->topology.server(server).gpus;
         joins.clear();
         for (std::uint32_t i = range.first; i < range.last; ++i) {
           const GpuId gpu{i};
-          if (free_.is_free(gpu)) {
+          if (memory_->free_.is_free(gpu)) {
             joins.emplace_back(0, gpu);
-          } else if (residents_.open(*view_, gpu)) {
-            const std::uint32_t group = residents_.at(residents_.tenant(gpu)).group;
-            if (residents_.groups()[group].type != view_->topology.type_of(gpu)) continue;
+          } else if (memory_->residents_.open(*view_, gpu)) {
+            const std::uint32_t group =
+                memory_->residents_.at(memory_->residents_.tenant(gpu)).group;
+            if (memory_->residents_.groups()[group].type != view_->topology.type_of(gpu)) continue;
             const Pair& known = pair(request, group);
             if (known.known && known.fits)
               joins.emplace_back(1 + std::max(known.slowdown, {}), gpu);
@@ -257,8 +269,8 @@ Candidates::Found Candidates::shared(const PlacementRequest& request) {
     }
   };
   std::vector<Promise> promises;
-  for (const std::uint32_t g : residents_.live_groups()) {
-    const Residents::Group& group = residents_.groups()[g];
+  for (const std::uint32_t g : memory_->residents_.live_groups()) {
+    const Residents::Group& group = memory_->residents_.groups()[g];
     if (group.open < request.gpus) continue;
     const Pair& known = pair(request, g);
     if (!known.known || !known.fits) continue;
@@ -270,9 +282,9 @@ Candidates::Found Candidates::shared(const PlacementRequest& request) {
   std::partial_sort(promises.begin(), some, promises.end());
   for (auto p = promises.begin(); p != some; ++p) {
     std::uint32_t tried = 0;
-    for (const auto& [gpu, slot] : residents_.groups()[p->group].members) {
+    for (const auto& [gpu, slot] : memory_->residents_.groups()[p->group].members) {
       if (++tried > kMembersTried) break;
-      auto placement = beside(request, residents_.at(slot));
+      auto placement = beside(request, memory_->residents_.at(slot));
       if (!placement) continue;
       add(request, CandidateKind::beside, std::move(placement), out);
       break;
@@ -284,14 +296,12 @@ Candidates::Found Candidates::shared(const PlacementRequest& request) {
 }
 
 std::vector<std::uint32_t> Candidates::kinds_or_all(const JobSpec& spec) const {
-  auto which = kinds(spec);
-  if (which.size() > 1 && which.size() + 1 == free_.kinds()) which.push_back(0);
-  return which;
+  return or_all(kinds(spec), memory_->free_);
 }
 
-bool Candidates::fits(const JobSpec& spec, const Occupancy& empty) const {
+bool CandidateMemory::fits(const JobSpec& spec, const Occupancy& empty) {
   empty_.sync(empty);
-  const auto which = kinds_or_all(spec);
+  const auto which = or_all(kinds_of(empty_, empty.topology(), spec), empty_);
   return std::any_of(which.begin(), which.end(), [&](std::uint32_t kind) {
     return empty_.tight(kind, spec.gpus(), spec.gpus_per_worker).has_value();
   });

@@ -58,6 +58,49 @@ struct PlacementRequest {
   std::uint32_t profile = 0;          ///< of Residents
 };
 
+class Candidates;
+
+/// What Candidates keep from call to call of one partition: who runs there, what is free, and what
+/// was predicted, while no job comes to its servers or leaves them.
+class CandidateMemory {
+ public:
+  /// `follow`: see Residents.
+  explicit CandidateMemory(bool follow = false) : residents_(follow) {}
+  CandidateMemory(const CandidateMemory&) = delete;
+  CandidateMemory& operator=(const CandidateMemory&) = delete;
+
+  /// Of that call, and valid until the next. `share`: two jobs on a GPU, where the view lets them.
+  [[nodiscard]] Candidates sync(const View& view, bool share);
+  /// Such a job has a place in the empty partition.
+  [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty);
+
+ private:
+  friend class Candidates;
+  struct Known {
+    std::uint64_t version = 0;  // of the newest of its servers
+    Candidate candidate;
+  };
+  /// A pair alone on its GPUs: what it would gain, and whether it fits.
+  struct Pair {
+    bool known = false, fits = false;
+    std::int64_t slowdown = 0;
+  };
+  void note_changes();
+
+  Residents residents_;
+  FreeServers free_;
+  FreeServers empty_;
+  std::vector<std::uint32_t> changed_;
+  std::uint64_t forgotten_ = 1;
+  std::uint64_t forgot_ = 0;  // how often known_ was emptied
+  std::uint64_t model_ = 0;   // version of the speed model that was asked
+  Neighbours beside_, theirs_;
+  std::vector<std::uint32_t> slots_;        // of beside_
+  std::vector<std::vector<double>> alone_;  // by look, by kind; below 0: not asked yet
+  std::vector<std::vector<Pair>> pairs_;    // by profile, by group
+  std::unordered_map<std::uint64_t, Known> known_;
+};
+
 /// The places that a waiting job could have in one partition, and what each is worth: its own speed
 /// and, of all who share a server with it, the speed before and after. Neighbours are those whom
 /// the home knows; a GPU whose tenant it does not know is never shared, nor one that has two
@@ -65,21 +108,17 @@ struct PlacementRequest {
 ///
 /// The number of candidates does not grow with the cluster: free GPUs give at most three per GPU
 /// type, and of running jobs that look alike (Residents::Group) the lowest stands for all, with the
-/// kShared groups that promise the most looked at closely. What was predicted is kept while no job
-/// comes to its servers or leaves them.
+/// kShared groups that promise the most looked at closely.
+///
+/// Of one call of decide(): CandidateMemory makes one for each, and the view, which is not copied,
+/// outlives it.
 class Candidates {
  public:
   static constexpr std::size_t kShared = 3;
   using Found = std::vector<const Candidate*>;
 
-  /// `follow`: see Residents.
-  explicit Candidates(bool follow = false) : residents_(follow) {}
-
-  /// First in every decide(). `share`: two jobs on a GPU, where the view lets them. The view must
-  /// stay valid until the next call.
-  void sync(const View& view, bool share);
-  /// What has been promised so far; no candidate lacks the CPUs or the memory beside it. Valid as
-  /// the view is.
+  /// From now on: what has been promised so far, kept up by whom it is of; no candidate lacks the CPUs
+  /// or the memory beside it. Must outlive this.
   void plan_on(const Occupancy& planned, const Shape& shape) {
     planned_ = &planned, shape_ = shape;
   }
@@ -107,8 +146,6 @@ class Candidates {
   [[nodiscard]] double alone(const PlacementRequest& request, const Occupancy& empty);
   [[nodiscard]] double alone(const PlacementRequest& request, const Occupancy& empty,
                              std::uint32_t kind);
-  /// There is such a place.
-  [[nodiscard]] bool fits(const JobSpec& spec, const Occupancy& empty) const;
 
   /// What could share GPUs with a gang that spans partitions, as Policy::co_tenants(). A gang that
   /// asks for CPUs or memory shares with none: what is left of those beside its free GPUs is not
@@ -120,36 +157,32 @@ class Candidates {
   [[nodiscard]] bool sharing() const noexcept { return sharing_; }
   /// Some GPU has one known tenant.
   [[nodiscard]] bool room_to_share() const {
-    return sharing() && !residents_.live_groups().empty();
+    return sharing() && !memory_->residents_.live_groups().empty();
   }
   /// The job may join what is on that GPU: a free one, or one of a known job that leaves it the
   /// memory.
   [[nodiscard]] bool may_join(const PlacementRequest& request, GpuId gpu);
-  [[nodiscard]] const FreeServers& free() const noexcept { return free_; }
-  [[nodiscard]] Residents& residents() noexcept { return residents_; }
+  [[nodiscard]] const FreeServers& free() const noexcept { return memory_->free_; }
+  [[nodiscard]] Residents& residents() noexcept { return memory_->residents_; }
   /// Grows with every change of what lies where; the same: the same answers, still valid.
   [[nodiscard]] std::uint64_t version() const noexcept {
-    return residents_.version() + free_.version() + forgot_;
+    return memory_->residents_.version() + memory_->free_.version() + memory_->forgot_;
   }
   /// A journal of the servers on which anything changed: where it ends, and what came since a
   /// position; nothing if that is too long ago.
-  [[nodiscard]] std::uint64_t changes() const noexcept { return forgotten_ + changed_.size(); }
+  [[nodiscard]] std::uint64_t changes() const noexcept {
+    return memory_->forgotten_ + memory_->changed_.size();
+  }
   [[nodiscard]] std::optional<std::span<const std::uint32_t>> changed_since(
       std::uint64_t position) const;
   /// Of kinds of FreeServers: those that the job may use, by type.
   [[nodiscard]] std::vector<std::uint32_t> kinds(const JobSpec& spec) const;
 
  private:
-  struct Known {
-    std::uint64_t version = 0;  // of the newest of its servers
-    Candidate candidate;
-  };
-  /// A pair alone on its GPUs: what it would gain, and whether it fits.
-  struct Pair {
-    bool known = false, fits = false;
-    std::int64_t slowdown = 0;
-  };
-  void note_changes();
+  friend class CandidateMemory;
+  using Pair = CandidateMemory::Pair;
+  Candidates(CandidateMemory& memory, const View& view, bool share)
+      : memory_(&memory), view_(&view), sharing_(share) {}
   [[nodiscard]] std::vector<std::uint32_t> kinds_or_all(const JobSpec& spec) const;
   const Candidate& predict(const PlacementRequest& request, CandidateKind kind,
                            Placement placement);
@@ -168,22 +201,11 @@ class Candidates {
     return planned_ != nullptr ? *planned_ : view_->gpus;
   }
 
-  const View* view_ = nullptr;
-  const Occupancy* planned_ = nullptr;  // valid as the view is
+  CandidateMemory* memory_;
+  const View* view_;
+  const Occupancy* planned_ = nullptr;
   Shape shape_;
-  bool sharing_ = false;
-  Residents residents_;
-  FreeServers free_;
-  mutable FreeServers empty_;
-  std::vector<std::uint32_t> changed_;
-  std::uint64_t forgotten_ = 1;
-  std::uint64_t forgot_ = 0;  // how often known_ was emptied
-  std::uint64_t model_ = 0;   // version of the speed model that was asked
-  Neighbours beside_, theirs_;
-  std::vector<std::uint32_t> slots_;        // of beside_
-  std::vector<std::vector<double>> alone_;  // by look, by kind; below 0: not asked yet
-  std::vector<std::vector<Pair>> pairs_;    // by profile, by group
-  std::unordered_map<std::uint64_t, Known> known_;
+  bool sharing_;
 };
 
 }  // namespace starling

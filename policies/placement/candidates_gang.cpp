@@ -20,7 +20,8 @@ Placement Candidates::open_workers(const Resident& other, std::uint32_t worker) 
     const ServerId server = topology.server_of(*at);
     const std::size_t before = out.size();
     for (; at != other.self.placement.end() && topology.server_of(*at) == server; ++at) {
-      if (residents_.open(*view_, *at) && topology.type_of(*at) == type) out.push_back(*at);
+      if (memory_->residents_.open(*view_, *at) && topology.type_of(*at) == type)
+        out.push_back(*at);
     }
     out.resize(out.size() - (out.size() - before) % worker);
   }
@@ -33,8 +34,8 @@ std::vector<CoTenant> Candidates::co_tenants(const JobSpec& gang, std::size_t mo
   const JobProfile whole = profile_of(gang);
   Candidate candidate;
   candidate.kind = CandidateKind::beside;
-  for (const std::uint32_t slot : residents_.running()) {
-    const Resident& other = residents_.at(slot);
+  for (const std::uint32_t slot : memory_->residents_.running()) {
+    const Resident& other = memory_->residents_.at(slot);
     if (other.group == Residents::kNone) continue;
     candidate.placement = open_workers(other, std::max(gang.gpus_per_worker, 1U));
     if (candidate.placement.empty()) continue;
@@ -47,7 +48,7 @@ std::vector<CoTenant> Candidates::co_tenants(const JobSpec& gang, std::size_t mo
     part.gpus = static_cast<std::uint32_t>(candidate.placement.size());
     JobProfile profile = whole;
     profile.gpus = part.gpus;
-    part.profile = residents_.profile_id(profile);
+    part.profile = memory_->residents_.profile_id(profile);
     predict_anew(part, candidate);
     CoTenant& tenant = found.emplace_back();
     tenant.job = other.job;
@@ -67,8 +68,8 @@ std::vector<CoTenant> Candidates::co_tenants(const JobSpec& gang, std::size_t mo
 
 std::uint64_t Candidates::open_of(GpuTypeId type) const {
   std::uint64_t open = 0;
-  for (const std::uint32_t g : residents_.live_groups()) {
-    const Residents::Group& group = residents_.groups()[g];
+  for (const std::uint32_t g : memory_->residents_.live_groups()) {
+    const Residents::Group& group = memory_->residents_.groups()[g];
     if (group.type == type) open += group.open * group.members.size();
   }
   return open;

@@ -39,8 +39,7 @@ class Here {
   }
   std::vector<CoTenant> found(std::size_t most = 10) {
     const View now = view();
-    candidates.sync(now, true);
-    return candidates.co_tenants(gang, most);
+    return candidates.sync(now, true).co_tenants(gang, most);
   }
   Topology topology;
   CrowdedSpeed speed;
@@ -48,7 +47,7 @@ class Here {
   std::deque<JobSpec> specs;
   std::vector<JobView> running;
   JobSpec gang;
-  Candidates candidates;
+  CandidateMemory candidates;
 };
 
 TEST_CASE("a gang could share with each job that is alone on its GPUs, the cheapest first") {

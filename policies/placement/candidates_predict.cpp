@@ -39,7 +39,7 @@ std::int64_t Candidate::inflicted_loss() const {
 
 std::vector<std::uint32_t> Candidates::servers_of(const Placement& placement) const {
   std::vector<std::uint32_t> servers;
-  const IndexRange range = residents_.servers();
+  const IndexRange range = memory_->residents_.servers();
   for (const GpuId gpu : placement) {
     const std::uint32_t server = view_->topology.server_of(gpu).value;
     if (!range.contains(server)) continue;
@@ -55,9 +55,9 @@ void Candidates::collect(const std::vector<std::uint32_t>& servers, std::uint32_
   into.clear();
   if (slots != nullptr) slots->clear();
   for (std::size_t i = 0; i < servers.size(); ++i) {
-    for (const std::uint32_t slot : residents_.on(servers[i])) {
+    for (const std::uint32_t slot : memory_->residents_.on(servers[i])) {
       if (slot == but) continue;
-      const Resident& other = residents_.at(slot);
+      const Resident& other = memory_->residents_.at(slot);
       // A gang on several of them counts once, where it is met first.
       const bool met =
           i > 0 &&
@@ -75,33 +75,33 @@ void Candidates::collect(const std::vector<std::uint32_t>& servers, std::uint32_
 void Candidates::predict_anew(const PlacementRequest& request, Candidate& candidate) {
   const SpeedModel& model = view_->speed;
   const std::vector<std::uint32_t> servers = servers_of(candidate.placement);
-  Neighbour self{residents_.profile(request.profile), candidate.placement};
-  collect(servers, Residents::kNone, beside_, &slots_);
+  Neighbour self{memory_->residents_.profile(request.profile), candidate.placement};
+  collect(servers, Residents::kNone, memory_->beside_, &memory_->slots_);
   candidate.losses.clear();
-  const Speed own = model.speed(self.job, self.placement, beside_);
+  const Speed own = model.speed(self.job, self.placement, memory_->beside_);
   candidate.own = std::max(own.relative, 1e-6);
   candidate.unsure = own.uncertainty;
   candidate.unshared = candidate.own;
   double gain = request.gpus * candidate.own;
   double slowdown = 1 / candidate.own - 1;
   bool shares = false;
-  for (std::size_t i = 0; i < slots_.size(); ++i) {
-    const Resident& other = residents_.at(slots_[i]);
+  for (std::size_t i = 0; i < memory_->slots_.size(); ++i) {
+    const Resident& other = memory_->residents_.at(memory_->slots_[i]);
     Candidate::Loss loss;
-    loss.slot = slots_[i];
+    loss.slot = memory_->slots_[i];
     loss.gpus = other.self.job.gpus;
-    loss.before = residents_.speed(model, slots_[i]);
+    loss.before = memory_->residents_.speed(model, memory_->slots_[i]);
     const bool all_seen =
         std::includes(servers.begin(), servers.end(), other.servers.begin(), other.servers.end());
     Speed after;
     if (all_seen) {
-      std::swap(beside_[i], self);
-      after = model.speed(self.job, self.placement, beside_);
-      std::swap(beside_[i], self);
+      std::swap(memory_->beside_[i], self);
+      after = model.speed(self.job, self.placement, memory_->beside_);
+      std::swap(memory_->beside_[i], self);
     } else {
-      collect(other.servers, slots_[i], theirs_, nullptr);
-      theirs_.push_back(self);
-      after = model.speed(other.self.job, other.self.placement, theirs_);
+      collect(other.servers, memory_->slots_[i], memory_->theirs_, nullptr);
+      memory_->theirs_.push_back(self);
+      after = model.speed(other.self.job, other.self.placement, memory_->theirs_);
     }
     loss.after = std::max(after.relative, 1e-6);
     loss.unsure = after.uncertainty;
@@ -113,11 +113,12 @@ void Candidates::predict_anew(const PlacementRequest& request, Candidate& candid
     candidate.losses.push_back(loss);
   }
   if (shares) {
-    theirs_.clear();
-    for (const Neighbour& other : beside_) {
-      if (!intersect(other.placement, candidate.placement)) theirs_.push_back(other);
+    memory_->theirs_.clear();
+    for (const Neighbour& other : memory_->beside_) {
+      if (!intersect(other.placement, candidate.placement)) memory_->theirs_.push_back(other);
     }
-    candidate.unshared = std::max(model.speed(self.job, self.placement, theirs_).relative, 1e-6);
+    candidate.unshared =
+        std::max(model.speed(self.job, self.placement, memory_->theirs_).relative, 1e-6);
   }
   candidate.gain = millionths(gain);
   candidate.slowdown = millionths(slowdown);
@@ -127,14 +128,14 @@ const Candidate& Candidates::predict(const PlacementRequest& request, CandidateK
                                      Placement placement) {
   std::uint64_t version = 0;
   std::uint32_t last = ~0U;
-  const IndexRange range = residents_.servers();
+  const IndexRange range = memory_->residents_.servers();
   for (const GpuId gpu : placement) {
     const std::uint32_t server = view_->topology.server_of(gpu).value;
     if (server == last || !range.contains(server)) continue;
     last = server;
-    version = std::max(version, residents_.version(server - range.first));
+    version = std::max(version, memory_->residents_.version(server - range.first));
   }
-  Known& known = known_[hash_of(request.look, kind, placement)];
+  CandidateMemory::Known& known = memory_->known_[hash_of(request.look, kind, placement)];
   if (known.version < version || known.candidate.placement != placement) {
     known.version = version;
     known.candidate.kind = kind;
@@ -145,16 +146,17 @@ const Candidate& Candidates::predict(const PlacementRequest& request, CandidateK
 }
 
 const Candidates::Pair& Candidates::pair(const PlacementRequest& request, std::uint32_t group) {
-  if (pairs_.size() <= request.profile) pairs_.resize(request.profile + 1);
-  std::vector<Pair>& row = pairs_[request.profile];
-  if (row.size() <= group) row.resize(residents_.groups().size());
+  if (memory_->pairs_.size() <= request.profile) memory_->pairs_.resize(request.profile + 1);
+  std::vector<Pair>& row = memory_->pairs_[request.profile];
+  if (row.size() <= group) row.resize(memory_->residents_.groups().size());
   Pair& pair = row[group];
   if (pair.known) return pair;
   const SpeedModel& model = view_->speed;
-  const Resident& other = residents_.at(residents_.groups()[group].members.begin()->second);
+  const Resident& other =
+      memory_->residents_.at(memory_->residents_.groups()[group].members.begin()->second);
   auto placement = beside(request, other);
   if (!placement) return pair;  // here and now; the next time another may stand for the group
-  Neighbour self{residents_.profile(request.profile), std::move(*placement)};
+  Neighbour self{memory_->residents_.profile(request.profile), std::move(*placement)};
   self.job.gpus = static_cast<std::uint32_t>(self.placement.size());
   pair.known = true;
   pair.fits = fits_together(self.job, other.self.job, view_->topology, self.placement.front());
@@ -177,17 +179,18 @@ double Candidates::alone(const PlacementRequest& request, const Occupancy& empty
 
 double Candidates::alone(const PlacementRequest& request, const Occupancy& empty,
                          std::uint32_t kind) {
-  if (alone_.size() <= request.look) alone_.resize(request.look + 1);
-  std::vector<double>& by_kind = alone_[request.look];
-  by_kind.resize(free_.kinds(), -1);
+  if (memory_->alone_.size() <= request.look) memory_->alone_.resize(request.look + 1);
+  std::vector<double>& by_kind = memory_->alone_[request.look];
+  by_kind.resize(memory_->free_.kinds(), -1);
   double& best = by_kind[kind];
   if (best >= 0) return best;
   best = 0;
-  empty_.sync(empty);
-  const JobProfile& profile = residents_.profile(request.profile);
-  for (const auto& placement : {empty_.tight(kind, request.gpus, request.gpus_per_worker),
-                                empty_.in_rack(kind, request.gpus, request.gpus_per_worker),
-                                empty_.spread(kind, request.gpus, request.gpus_per_worker)}) {
+  memory_->empty_.sync(empty);
+  const JobProfile& profile = memory_->residents_.profile(request.profile);
+  for (const auto& placement :
+       {memory_->empty_.tight(kind, request.gpus, request.gpus_per_worker),
+        memory_->empty_.in_rack(kind, request.gpus, request.gpus_per_worker),
+        memory_->empty_.spread(kind, request.gpus, request.gpus_per_worker)}) {
     if (placement) best = std::max(best, view_->speed.speed(profile, *placement, {}).relative);
   }
   return best;

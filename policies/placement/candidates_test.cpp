@@ -152,8 +152,8 @@ TEST_CASE("beside a gang on two GPU types a job gets the one that it allows") {
   gpus.take(all);  // of the others it is not known which jobs they are
   const std::vector<JobView> running{gang};
   const View view{topology, gpus, {}, running, {}, *speed, Instant{}, AgentId{0}};
-  Candidates candidates;
-  candidates.sync(view, true);
+  CandidateMemory memory;
+  Candidates candidates = memory.sync(view, true);
   JobSpec typed = spec;
   typed.gpu_types = {"V100"};
   CHECK(candidates.shared(candidates.request(typed, 0)).empty());

@@ -42,8 +42,8 @@ TEST_CASE("how unsure a placement is can be asked for, and candidates follow wha
   const Speed before = view.speed.speed(profile, here, beside);
   CHECK(before.uncertainty > 0.01);
 
-  Candidates candidates;
-  candidates.sync(view, true);
+  CandidateMemory memory;
+  Candidates candidates = memory.sync(view, true);
   const PlacementRequest request = candidates.request(waits, 0);
   auto shared = candidates.shared(request);
   REQUIRE(shared.size() == 1);
@@ -58,7 +58,7 @@ TEST_CASE("how unsure a placement is can be asked for, and candidates follow wha
   const Speed other = view.speed.speed({"A3C", 1}, here, {{{"CycleGAN", 1}, here}});
   CHECK(other.uncertainty / other.relative > 2 * after.uncertainty / after.relative);
 
-  candidates.sync(view, true);
+  candidates = memory.sync(view, true);
   shared = candidates.shared(request);
   REQUIRE(shared.size() == 1);
   CHECK(shared.front()->own < 0.6 * own);

@@ -54,10 +54,9 @@ PlacementPolicy::PlacementPolicy(PlacementSystem& system, const PlacementRules& 
 
 std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&, Rng&) {
   const View view = scorer_->seen(given);
-  candidates_.sync(view, facts_.shares_gpus);
-  if (follow_) remaining_.follow(candidates_.residents(), view.now);
+  Candidates candidates = look(view);
   if (rules_.minimum_gain) forwarding_.begin(view);
-  const bool idle = view.gpus.free_count() == 0 && !candidates_.room_to_share() &&
+  const bool idle = view.gpus.free_count() == 0 && !candidates.room_to_share() &&
                     !forwarding_.any() && !rooms_.may().any();
   QueueWalk::Steps steps;
   if (rules_.evens_out) {
@@ -66,19 +65,20 @@ std::vector<Decision> PlacementPolicy::decide(const View& given, const Trigger&,
     };
   }
   steps.start = [&](Trial& trial, std::vector<Decision>& out) {
-    const RoomCall call{view, walk_, candidates_, trial, out};
+    candidates.plan_on(trial.gpus(), walk_.shape());
+    const RoomCall call{view, walk_, candidates, trial, out};
     if (rooms_.may().any()) rooms_.begin(call);
-    start_here(view, trial, out);
+    start_here(view, candidates, trial, out);
     if (rooms_.may().any()) make_room(call);
   };
   if (forwarding_.any()) {
     steps.route_overflow = [&](Trial& trial, std::vector<Decision>& out) {
-      route_overflow(view, trial, out);
+      route_overflow(view, candidates, trial, out);
     };
   }
   std::vector<Decision> out = walk_.decide(view, idle, steps);
-  if (rooms_.may().resizes && out.empty()) grow(view, out);
-  scorer_->end(view, candidates_);
+  if (rooms_.may().resizes && out.empty()) grow(view, candidates, out);
+  scorer_->end(view, candidates);
   return out;
 }
 
@@ -108,7 +108,7 @@ PlacementOrder read_placement_order(OptionReader& reader, PlacementOrder otherwi
   return order == "arrival" ? PlacementOrder::arrival : PlacementOrder::forecast;
 }
 
-bool PlacementPolicy::fits_empty(const JobSpec& job) const {
+bool PlacementPolicy::fits_empty(const JobSpec& job) {
   if (rules_.by_fit) return walk_.find_place(walk_.empty(), job).has_value();
   return candidates_.fits(job, walk_.empty()) &&
          (!demand_of(job).any() ||
@@ -168,26 +168,27 @@ PlacementOption PlacementPolicy::take(const DecisionPoint& point, const Scored& 
   return point.options[taken];
 }
 
-DecisionContext PlacementPolicy::context_of(const View& view, const Trial& trial) {
-  return {view,          candidates_,   remaining_,   forwarding_,
+DecisionContext PlacementPolicy::context_of(const View& view, Candidates& candidates,
+                                            const Trial& trial) {
+  return {view,          candidates,    remaining_,   forwarding_,
           walk_.index(), walk_.empty(), trial.gpus(), walk_.shape()};
 }
 
-void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Decision>& out) {
-  const DecisionContext context = context_of(view, trial);
+void PlacementPolicy::start_here(const View& view, Candidates& candidates, Trial& trial,
+                                 std::vector<Decision>& out) {
+  const DecisionContext context = context_of(view, candidates, trial);
   scorer_->begin(context);
   if (chooser_ != nullptr) chooser_->begin(context);
   refused_.resize(walk_.index().looks());
   refused_here_.resize(walk_.index().looks());
   const bool together = forwarding_.any();
-  candidates_.plan_on(trial.gpus(), walk_.shape());
   Given given{0, static_cast<double>(walk_.index().total_gpus())};
   const auto queue = walk_.index().queue();
   for (const std::size_t i : turns(view.now)) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i]) continue;
     // Those that have moved as often have as many ways left, but for which exactly refused them.
-    const std::uint64_t version = candidates_.version() + forwarding_.version();
+    const std::uint64_t version = candidates.version() + forwarding_.version();
     const JobView* job = nullptr;
     if (together) job = &walk_.index().job(entry);
     const std::uint64_t state =
@@ -202,12 +203,12 @@ void PlacementPolicy::start_here(const View& view, Trial& trial, std::vector<Dec
     if (job == nullptr) job = &walk_.index().job(entry);
     if (job->blocked) continue;
     if (hope) {
-      const PlacementRequest request = candidates_.request(*job->spec, entry.look);
+      const PlacementRequest request = candidates.request(*job->spec, entry.look);
       DecisionPoint point{context, request, *job, {}};
       if (together && given.forwarded < kForwardsPerCall)
         point.out = ways_out(point, entry, given, destinations_);
       // The places here are those that it has refused, so only another agent can be news.
-      const std::uint64_t here = candidates_.version() * 2 + (point.out.any() ? 1 : 0);
+      const std::uint64_t here = candidates.version() * 2 + (point.out.any() ? 1 : 0);
       if (together && refused_here_[entry.look].stands(here, length) && scorer_->alike(*job) &&
           point.better_elsewhere(*rules_.minimum_gain, std::nullopt) == nullptr) {
         passed_over(entry);
@@ -230,9 +231,9 @@ WaysOut PlacementPolicy::ways_out(const DecisionPoint& point, const QueueEntry& 
                                   const Given& given, std::vector<Destination>& memory) {
   WaysOut out;
   memory.clear();
-  out.tries = candidates_.sharing() && forwarding_.may_try(point.job);
+  out.tries = point.candidates.sharing() && forwarding_.may_try(point.job);
   out.queue = given.waiting_gpus / std::max(1U, point.view.gpus.gpus().size());
-  const JobProfile& profile = candidates_.residents().profile(point.request.profile);
+  const JobProfile& profile = point.candidates.residents().profile(point.request.profile);
   out.later = forwarding_.find(point.view, entry, point.job, point.request, profile,
                                *rules_.minimum_gain, memory);
   out.destinations = memory;
@@ -251,20 +252,21 @@ bool PlacementPolicy::carry_out(const Choice& choice, const DecisionPoint& point
     const Demand each = demand_of(*point.job.spec);
     std::optional<Placement> placement = option.place->placement;
     if (!trial.gpus().has_means(*placement, each))
-      placement = candidates_.with_means(point.request);
+      placement = point.candidates.with_means(point.request);
     if (!placement) return false;
     trial.take(*placement, each);
     scorer_->took(point, choice.scored, *placement);  // options stand until the job has its place
-    candidates_.start(point.job, *placement);
+    point.candidates.start(point.job, *placement);
     out.emplace_back(Start{point.job.spec->id, std::move(*placement)});
   }
   given.waiting_gpus -= entry.gpus;
   return true;
 }
 
-void PlacementPolicy::route_overflow(const View& view, Trial& trial, std::vector<Decision>& out) {
+void PlacementPolicy::route_overflow(const View& view, Candidates& candidates, Trial& trial,
+                                     std::vector<Decision>& out) {
   gangs_.begin(view.now);
-  const DecisionContext context = context_of(view, trial);
+  const DecisionContext context = context_of(view, candidates, trial);
   const auto queue = walk_.index().queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
@@ -284,10 +286,10 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
                                   const JobView& job, bool shares, Trial& trial,
                                   std::vector<Decision>& out) {
   if (shares ? !shares_gangs_ || entry.gpus <= walk_.shape().largest_server ||
-                   !candidates_.sharing() || !gangs_.may_ask_to_share(entry)
+                   !context.candidates.sharing() || !gangs_.may_ask_to_share(entry)
              : !gangs_.may_ask(entry))
     return false;
-  const PlacementRequest request = candidates_.request(*job.spec, entry.look);
+  const PlacementRequest request = context.candidates.request(*job.spec, entry.look);
   DecisionPoint point{context, request, job, {}};
   point.options = lister_.list_co_allocation(point, entry, shares);
   if (point.options.empty()) return false;
@@ -301,7 +303,7 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   const PlacementOption option = take(point, said, chooser_ != nullptr && chooser_->co_allocates());
   if (option.kind == OptionKind::wait) return false;
   if (shares) {
-    const JobProfile& profile = candidates_.residents().profile(request.profile);
+    const JobProfile& profile = context.candidates.residents().profile(request.profile);
     gangs_.ask_to_share(context.view, entry, job, option.plan->type,
                         {option.plan->speed, kGangGain * *rules_.minimum_gain *
                                                  forwarding_.best(context.view, request, profile)},
@@ -312,17 +314,17 @@ bool PlacementPolicy::co_allocate(const DecisionContext& context, const QueueEnt
   return true;
 }
 
-void PlacementPolicy::look_again(const View& view) {
-  candidates_.sync(view, facts_.shares_gpus);
-  if (follow_) remaining_.follow(candidates_.residents(), view.now);
+Candidates PlacementPolicy::look(const View& view) {
+  Candidates candidates = candidates_.sync(view, facts_.shares_gpus);
+  if (follow_) remaining_.follow(candidates.residents(), view.now);
+  return candidates;
 }
 
 std::vector<CoTenant> PlacementPolicy::co_tenants(const View& given, const JobSpec& gang,
                                                   std::size_t most) {
   if (!shares_gangs_) return {};
   const View view = scorer_->seen(given);
-  look_again(view);
-  return candidates_.co_tenants(gang, most);
+  return look(view).co_tenants(gang, most);
 }
 
 std::vector<std::size_t> PlacementPolicy::choose_tenants(const View&, const JobView& gang,

@@ -59,12 +59,15 @@ class PlacementPolicy final : public Policy, public QueueOrder {
  private:
   /// Takes the parts of the system.
   PlacementPolicy(PlacementSystem& system, const PlacementRules& rules, Chooser* chooser);
-  [[nodiscard]] bool fits_empty(const JobSpec& job) const;
+  [[nodiscard]] bool fits_empty(const JobSpec& job);
   /// The steps of a call, as QueueWalk has them.
-  void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
-  void route_overflow(const View& view, Trial& trial, std::vector<Decision>& out);
+  void start_here(const View& view, Candidates& candidates, Trial& trial,
+                  std::vector<Decision>& out);
+  void route_overflow(const View& view, Candidates& candidates, Trial& trial,
+                      std::vector<Decision>& out);
   [[nodiscard]] std::span<const std::size_t> turns(Instant now);
-  [[nodiscard]] DecisionContext context_of(const View& view, const Trial& trial);
+  [[nodiscard]] DecisionContext context_of(const View& view, Candidates& candidates,
+                                           const Trial& trial);
   struct Choice {
     PlacementOption option;
     Scored scored;
@@ -98,12 +101,12 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool make_room_for(const RoomCall& call, const QueueEntry& entry,
                                    const JobView& job);
   /// At the end of a call in which nothing waits for room: whether a running job is resized.
-  void grow(const View& view, std::vector<Decision>& out);
+  void grow(const View& view, Candidates& candidates, std::vector<Decision>& out);
   /// Of `option` or waiting, of which no score is said: it is taken unless a Chooser says otherwise.
   [[nodiscard]] bool takes(const DecisionContext& context, const PlacementRequest& request,
                            const JobView& job, const PlacementOption& option);
-  /// Outside decide(): what runs here now.
-  void look_again(const View& view);
+  /// What runs here now.
+  [[nodiscard]] Candidates look(const View& view);
 
   PolicyFacts facts_;
   PlacementOrder order_;
@@ -113,7 +116,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   Chooser* chooser_;
   bool follow_;        // remaining_ is asked
   bool shares_gangs_;  // of several partitions
-  Candidates candidates_;
+  CandidateMemory candidates_;
   RemainingTimes remaining_;
   ForwardingBySpeed forwarding_;
   OptionLister lister_;

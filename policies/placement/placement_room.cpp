@@ -36,8 +36,8 @@ void PlacementPolicy::make_room(RoomCall call) {
 bool PlacementPolicy::make_room_for(const RoomCall& call, const QueueEntry& entry,
                                     const JobView& job) {
   if (walk_.find_place(call.trial.gpus(), *job.spec)) return false;  // it waits by choice
-  const DecisionContext context = context_of(call.view, call.trial);
-  const PlacementRequest request = candidates_.request(*job.spec, entry.look);
+  const DecisionContext context = context_of(call.view, call.candidates, call.trial);
+  const PlacementRequest request = call.candidates.request(*job.spec, entry.look);
   if (const auto plan = rooms_.stops_for(call, job);
       plan && takes(context, request, job, {.kind = OptionKind::stop_and_start, .room = &*plan})) {
     rooms_.stop_and_start(call, job, *plan);
@@ -50,12 +50,12 @@ bool PlacementPolicy::make_room_for(const RoomCall& call, const QueueEntry& entr
   smaller.placement = *place;
   if (!takes(context, request, job, {.kind = OptionKind::start, .place = &smaller})) return false;
   call.trial.take(*place, demand_of(*job.spec));
-  candidates_.start(job, *place);
+  call.candidates.start(job, *place);
   call.out.emplace_back(Start{job.spec->id, *place});
   return true;
 }
 
-void PlacementPolicy::grow(const View& view, std::vector<Decision>& out) {
+void PlacementPolicy::grow(const View& view, Candidates& candidates, std::vector<Decision>& out) {
   walk_.learn(view.gpus);
   if (!view.waiting.empty()) {
     const auto queue = walk_.index().queue();
@@ -64,14 +64,14 @@ void PlacementPolicy::grow(const View& view, std::vector<Decision>& out) {
     }
   }
   Trial trial = walk_.trial(view);
-  const RoomCall call{view, walk_, candidates_, trial, out};
+  const RoomCall call{view, walk_, candidates, trial, out};
   if (view.waiting.empty()) rooms_.begin(call);
   if (!rooms_.idle()) return;
   const auto growth = rooms_.to_grow(call);
   if (!growth) return;
   const JobView& job = *growth->job;
-  const DecisionContext context = context_of(view, trial);
-  const PlacementRequest request = candidates_.request(*job.spec, 0);
+  const DecisionContext context = context_of(view, candidates, trial);
+  const PlacementRequest request = candidates.request(*job.spec, 0);
   if (takes(context, request, job, {.kind = OptionKind::resize, .room = &growth->plan}))
     rooms_.grow(call, *growth);
 }
