@@ -7,6 +7,7 @@
 
 #include "gnn/registry.h"
 #include "policies/testing/battery.h"
+#include "policies/testing/test_aborts.h"
 
 namespace starling {
 namespace {
@@ -73,6 +74,34 @@ TEST_CASE("a net that answers no numbers leaves the decision to the rule") {
   // Under the rule no job shares at a tenth of the speed; the net that is indifferent takes what
   // comes first.
   CHECK(world.hash.value() != run(topology, trace, speed, rule).hash.value());
+}
+
+TEST_CASE("only the decision that was scored last is observed") {
+  struct Observes final : Chooser {
+    std::size_t choose(const DecisionPoint& point, std::span<const double> scores) override {
+      CHECK(static_cast<bool>(net->observe(point)));
+      JobView other = point.job;
+      ++other.order;
+      const DecisionPoint next{point, point.request, other, point.out, point.options};
+      CHECK(aborts([&] { (void)net->observe(next); }));
+      ++seen;
+      return best_of(scores);
+    }
+    MarlScorer* net = nullptr;
+    int seen = 0;
+  } chooser;
+  const Topology topology = generate_flat({.servers = 2, .gpus_per_server = 4}).value();
+  const CrowdedSpeed speed(topology);
+  const Occupancy gpus(topology, {0, 2}, 2);
+  JobSpec spec;
+  std::vector<JobView> waiting(1);
+  waiting[0].spec = &spec;
+  auto scorer = std::make_unique<MarlScorer>(MarlNet::make(plain_weights()).value());
+  chooser.net = scorer.get();
+  PlacementPolicy marl({kFacts, {}, PlacementOrder::forecast, std::move(scorer)}, &chooser);
+  Rng rng(1);
+  (void)marl.decide({topology, gpus, waiting, {}, {}, speed, Instant{}, AgentId{0}}, {}, rng);
+  CHECK(chooser.seen == 1);
 }
 
 /// Two agents whose digests carry `summary`; what the first decides.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/check.h"
 #include "policies/partitions/moves.h"
 #include "policies/partitions/price_routing.h"
 #include "policies/parts/evict.h"
@@ -23,6 +24,7 @@ constexpr Duration kMoveEach = std::chrono::minutes(10);
 
 void PriceRouting::rebalance(const View& view, std::span<const JobView* const> left,
                              std::vector<Decision>& out) {
+  STARLING_CHECK(was_routed(view));
   if (!together_) return;
   std::uint32_t given = 0;
   for (const JobView* job : left) {
@@ -67,6 +69,7 @@ PriceRouting::Place PriceRouting::better_place(const View& view, const JobView& 
 }
 
 std::vector<const JobView*> PriceRouting::pick_movers(const View& view) {
+  STARLING_CHECK(was_routed(view));
   movers_.clear();
   if (!together_) return {};
   struct Mover {

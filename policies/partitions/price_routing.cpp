@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/check.h"
 #include "interference/profile.h"
 #include "policies/partitions/moves.h"
 
@@ -207,6 +208,8 @@ void PriceRouting::find_newcomers(const View& view) {
 }
 
 const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
+  routed_at_ = view.now;
+  routed_by_ = view.others.data();
   if (view.others.empty()) {  // no partition to go to, and none to tell
     together_ = false;
     prices_.clear();
@@ -246,6 +249,7 @@ const View& PriceRouting::route(const View& view, std::vector<Decision>& out) {
 }
 
 bool PriceRouting::costs_more(const View& view, const JobView& job, AgentId to) {
+  STARLING_CHECK(was_routed(view));
   if (!together_) return false;
   const auto peer = std::ranges::find(peers_.all(), to, &RemotePartition::agent);
   if (peer == peers_.all().end() || !peer->priced) return false;

@@ -34,7 +34,7 @@ class PriceRouting {
   explicit PriceRouting(bool elastic, std::optional<double> speed_power = {})
       : elastic_(elastic), speed_power_(speed_power) {}
 
-  /// First in every decide(): gives jobs that are new here, and have been nowhere else, to whom
+  /// First in every decide(), which is checked by what is asked of the view after it: gives jobs that are new here, and have been nowhere else, to whom
   /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
   /// and running ones, where the view has them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
@@ -69,6 +69,10 @@ class PriceRouting {
     bool starts = false;  ///< GPUs enough are free
   };
   void learn(const View& view);
+  /// That was the view of the last route(), or what it answered.
+  [[nodiscard]] bool was_routed(const View& view) const {
+    return routed_at_ == view.now && routed_by_ == view.others.data();
+  }
   [[nodiscard]] bool is_new(const JobView& job);
   void find_newcomers(const View& view);
   void count(const View& view);
@@ -110,8 +114,10 @@ class PriceRouting {
   std::vector<const JobView*> fresh_;
   std::vector<JobView> kept_;
   std::optional<View> without_;
-  bool together_ = false;      // another was there in the last route()
-  std::vector<JobId> movers_;  // that pick_movers() gave, and that do not wait yet
+  Instant routed_at_ = kNever;               // the last route()
+  const RemoteDigest* routed_by_ = nullptr;  // what others had said then
+  bool together_ = false;                    // another was there then
+  std::vector<JobId> movers_;                // that pick_movers() gave, and that do not wait yet
 };
 
 }  // namespace starling

@@ -9,6 +9,7 @@
 
 #include "policies/partitions/moves.h"
 #include "policies/testing/battery.h"
+#include "policies/testing/test_aborts.h"
 
 namespace starling {
 namespace {
@@ -225,6 +226,19 @@ TEST_CASE("a job is looked at once when it comes, then at rounds, and moves for 
   CHECK(market.route().empty());
   market.routing.rebalance(*market.shown, left, out);
   CHECK(Market::targets(out) == Targets{{1, 1}});
+}
+
+TEST_CASE("nothing is answered of a view whose newcomers were not looked at first") {
+  Market market;
+  market.say(1, 2, 0);
+  market.wait(1);
+  CHECK(market.route().empty());
+  View later = *market.shown;
+  later.now += std::chrono::seconds(1);
+  std::vector<Decision> out;
+  CHECK(aborts([&] { (void)market.routing.pick_movers(later); }));
+  CHECK(aborts([&] { (void)market.routing.costs_more(later, market.waiting[0], AgentId{1}); }));
+  CHECK(aborts([&] { market.routing.rebalance(later, {}, out); }));
 }
 
 TEST_CASE("free GPUs elsewhere are a reason to move but where they are slower than waiting here") {

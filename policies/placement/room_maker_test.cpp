@@ -9,6 +9,7 @@
 #include "policies/registry.h"
 #include "policies/testing/battery.h"
 #include "policies/testing/policy_rig.h"
+#include "policies/testing/test_aborts.h"
 #include "topology/generate/generate.h"
 
 namespace starling {
@@ -78,6 +79,23 @@ TEST_CASE(
     CHECK(rig.gpus_of(3) == 0);  // and waits, behind it
     CHECK((rig.gpus_of(1) == 2 && rig.gpus_of(2) == 1));
   }
+}
+
+TEST_CASE("what was promised comes before anything that starts") {
+  const Topology topology = servers(1, 4);
+  const Occupancy gpus(topology, {0, 1});
+  const CrowdedSpeed speed(topology);
+  const View view{topology, gpus, {}, {}, {}, speed, Instant{}, AgentId{0}};
+  QueueWalk walk({}, [](const JobView&) { return 0; });
+  CandidateMemory memory;
+  Candidates candidates = memory.sync(view, false);
+  Mirror mirror;
+  Trial trial(mirror, gpus);
+  std::vector<Decision> out;
+  RoomMaker rooms({.stops = true});
+  rooms.begin({view, walk, candidates, trial, out});
+  trial.take(Placement{GpuId{0}});
+  CHECK(aborts([&] { rooms.begin({view, walk, candidates, trial, out}); }));
 }
 
 TEST_CASE("what a job was promised is kept until those that have it are gone") {
