@@ -46,6 +46,24 @@ enum class DecisionFault : std::uint8_t {
   return "";
 }
 
+/// What a decision wants of its job, for people: after "to".
+[[nodiscard]] constexpr const char* wish_of(const Decision& decision) noexcept {
+  struct Words {
+    constexpr const char* operator()(const Start&) const noexcept { return "start it"; }
+    constexpr const char* operator()(const Resize&) const noexcept {
+      return "run it on other GPUs, or otherwise";
+    }
+    constexpr const char* operator()(const Preempt&) const noexcept { return "stop it"; }
+    constexpr const char* operator()(const Forward&) const noexcept {
+      return "give it to another agent";
+    }
+    constexpr const char* operator()(const Spread&) const noexcept {
+      return "start it over several partitions";
+    }
+  };
+  return std::visit(Words{}, decision);
+}
+
 /// What became of a decision that was refused. Valid during the call that it is given to.
 struct Feedback {
   const Decision& decision;

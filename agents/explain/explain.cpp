@@ -11,6 +11,7 @@
 #include "agents/home/turn.h"
 #include "agents/step/step.h"
 #include "base/counted.h"
+#include "scheduling/feedback.h"
 #include "topology/placement_text.h"
 
 namespace starling {
@@ -100,6 +101,16 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
     if (!line.empty()) lines.push_back(std::move(line));
   explain_round(s, lines);
   for (std::string& line : explain_turn(s, job, s.now)) lines.push_back(std::move(line));
+}
+
+/// What the policy was not let do with the job, and what it says itself.
+void explain_policy(const AgentState& s, const Job& job, Instant now, std::vector<std::string>& lines) {
+  if (const Job::Refused& refused = job.refused; refused.at != kNever) {
+    lines.push_back("policy " + std::string(s.policy->facts().name) + " wanted to " + refused.wish +
+                    " " + seconds_text(now - refused.at) +
+                    " ago, and was refused: " + name_of(refused.why));
+  }
+  for (std::string& line : s.policy->explain(job.spec->id)) lines.push_back(std::move(line));
 }
 
 void explain_shares(const Job& job, std::vector<std::string>& lines) {
@@ -214,7 +225,7 @@ std::vector<std::string> explain(AgentState& s, JobId id, Instant now) {
     lines.push_back("has waited for " + seconds_text(again) + " since it first ran");
   tell_silence();
   if (!job.trouble.empty()) lines.push_back("last time: " + job.trouble);
-  for (std::string& line : s.policy->explain(id)) lines.push_back(std::move(line));
+  explain_policy(s, job, now, lines);
   return lines;
 }
 

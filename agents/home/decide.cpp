@@ -78,7 +78,10 @@ void HomeStep::decide() {
     const auto fault = std::visit([&](const auto& d) { return apply(d); }, decision);
     if (!fault) continue;
     ++s.counters.wrong_decisions;
-    s.policy->refused({decision, *fault});
+    const Feedback feedback{decision, *fault};
+    s.policy->refused(feedback);
+    if (const auto job = s.home.jobs.find(feedback.job()); job != s.home.jobs.end())
+      job->second.refused = {now, wish_of(decision), *fault};
   }
   // One that has passed is of an earlier call.
   if (s.home.waiting_jobs() > 0 && s.policy->ask_again_at() > now)

@@ -16,7 +16,8 @@ void HomeState::enter_waiting(const Job& job, bool blocked) {
   waiting.add(std::move(view));
 }
 
-void HomeState::leave_waiting(const Job& job) {
+void HomeState::leave_waiting(Job& job) {
+  job.refused = {};
   if (waiting.leave(job.order)) waiting_gpus -= job.spec->gpus();
 }
 
@@ -34,7 +35,8 @@ void HomeState::depart(const Job& job, JobFate fate, Instant now) {
   departed.push_back({job.spec, fate, job.order, job.submitted, now, job.served});
 }
 
-void HomeState::leave_running(const Job& job) {
+void HomeState::leave_running(Job& job) {
+  job.refused = {};
   --running_jobs;
   running.leave(job);
 }

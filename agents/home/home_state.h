@@ -41,9 +41,9 @@ struct HomeState {
     return static_cast<std::uint32_t>(waiting.size());
   }
   void enter_waiting(const Job& job, bool blocked);
-  void leave_waiting(const Job& job);
+  void leave_waiting(Job& job);
   void enter_running(Job& job);
-  void leave_running(const Job& job);
+  void leave_running(Job& job);
   void depart(const Job& job, JobFate fate, Instant now);
   static constexpr std::size_t kMostDeparted = 4096;
   void set_timer(const JobId& id, Job& job, Instant when) { timers.move(id, job.timer, when); }

@@ -15,6 +15,7 @@
 #include "agents/record.h"
 #include "base/ids.h"
 #include "base/time.h"
+#include "scheduling/feedback.h"
 #include "workload/job.h"
 
 namespace starling {
@@ -104,6 +105,13 @@ struct Job {
     std::uint32_t batch = 0;
   };
 
+  /// A decision about it that was not carried out.
+  struct Refused {
+    Instant at = kNever;    ///< kNever: none was
+    const char* wish = "";  ///< wish_of() the decision
+    DecisionFault why = {};
+  };
+
   std::shared_ptr<const JobSpec> spec;
   NodeId client;
   std::uint64_t order = 0;
@@ -144,6 +152,7 @@ struct Job {
   JobReason reason = JobReason::none;   ///< of its end
   Seen seen;
   std::string trouble;  ///< why the last round or attempt came to nothing
+  Refused refused;      ///< the last one since it last started, stopped or left the waiting list
   Instant timer = kNever;
   Duration backoff{0};
 
