@@ -13,7 +13,9 @@ std::vector<Decision> ToldPolicy::decide(const View& view, const Trigger& trigge
   for (const JobView& job : view.waiting) {
     const JobId id = job.spec->id;
     if (job.blocked || named.contains(id) || !waited_.insert(id).second) continue;
-    recorder_.why(view.now, id, inner_->explain(id));
+    std::vector<std::string> lines = inner_->explain(id);
+    for (std::string& line : inner_->explain_now(view, job)) lines.push_back(std::move(line));
+    recorder_.why(view.now, id, std::move(lines));
   }
   return decisions;
 }

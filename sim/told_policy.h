@@ -11,7 +11,7 @@
 namespace starling {
 
 /// A policy that decides as the one in it does and tells a recorder why: Policy::explain() of each
-/// job that a decision names, and of each that waits, the first time.
+/// job that a decision names, and of each that waits, the first time, with Policy::explain_now().
 class ToldPolicy final : public Policy {
  public:
   /// The recorder outlives it.
@@ -39,6 +39,10 @@ class ToldPolicy final : public Policy {
   [[nodiscard]] std::span<const TypePrice> prices() const override { return inner_->prices(); }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return inner_->explain(job);
+  }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    return inner_->explain_now(view, job);
   }
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
     return inner_->save(origin);

@@ -12,6 +12,7 @@
 #include "agents/step/step.h"
 #include "base/counted.h"
 #include "scheduling/feedback.h"
+#include "scheduling/running_index.h"
 #include "topology/placement_text.h"
 
 namespace starling {
@@ -104,13 +105,19 @@ void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& li
 }
 
 /// What the policy was not let do with the job, and what it says itself.
-void explain_policy(const AgentState& s, const Job& job, Instant now, std::vector<std::string>& lines) {
+void explain_policy(AgentState& s, const Job& job, Instant now, std::vector<std::string>& lines) {
   if (const Job::Refused& refused = job.refused; refused.at != kNever) {
     lines.push_back("policy " + std::string(s.policy->facts().name) + " wanted to " + refused.wish +
                     " " + seconds_text(now - refused.at) +
                     " ago, and was refused: " + name_of(refused.why));
   }
   for (std::string& line : s.policy->explain(job.spec->id)) lines.push_back(std::move(line));
+  const View view = view_for_people(s, now);
+  const JobView* seen = job.run() == nullptr   ? s.home.waiting.find(job.order)
+                        : view.ends == nullptr ? s.home.running.find(job)
+                                               : view.ends->find(job.spec->id, now);
+  if (seen == nullptr) return;
+  for (std::string& line : s.policy->explain_now(view, *seen)) lines.push_back(std::move(line));
 }
 
 void explain_shares(const Job& job, std::vector<std::string>& lines) {

@@ -51,6 +51,13 @@ View OwnerStep::view(const Occupancy& gpus) {
       now,        me(), s.home.running.ends(),  &s.home.waiting.changes(), s.home.departed};
 }
 
+/// For explain(), as of any moment: it is not a decision that looks.
+View view_for_people(AgentState& s, Instant now) {
+  const Occupancy& gpus = s.owner.open_to(std::nullopt, now);
+  return {s.topology, gpus,        s.home.waiting.views(), s.home.running.views(now), {}, s.speed,
+          now,        s.config.me, s.home.running.ends()};
+}
+
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
 /// the policy, and has no effect.
 void HomeStep::decide() {

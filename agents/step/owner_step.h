@@ -97,6 +97,8 @@ struct OwnerStep : FlockStep {
   [[nodiscard]] View view(const Occupancy& gpus);
 };
 
+/// What Policy::explain_now() may look at. Valid until the state changes.
+[[nodiscard]] View view_for_people(AgentState& s, Instant now);
 /// A line for each executor whose starts fail.
 [[nodiscard]] std::vector<std::string> resting_executors(const AgentState& s);
 

@@ -39,6 +39,10 @@ class ExternalPolicy final : public Policy {
   [[nodiscard]] Placement offer(const View& view, std::uint32_t want, std::uint32_t gpus_per_worker,
                                 Demand each) override;
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    return fallback_->explain_now(view, job);
+  }
 
   // The fallback learns as it does alone.
   void refused(const Feedback& feedback) override;

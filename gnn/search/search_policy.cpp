@@ -71,6 +71,10 @@ class SearchPolicy final : public Policy, public QueueOrder, public Foresight {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return policy_.explain(job);
   }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    return policy_.explain_now(view, job);
+  }
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
     return policy_.save(origin);
   }

@@ -52,6 +52,10 @@ class SizingPolicy final : public Policy {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return good_->explain(job);
   }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    return good_->explain_now(view, job);
+  }
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override {
     return good_->save(origin);
   }
