@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "policies/partitions/gang_sharing.h"
+#include "policies/queues/queue_place.h"
 
 namespace starling {
 
@@ -136,6 +137,16 @@ bool PlacementPolicy::asks_first(const JobView& a, const JobView& b, Instant now
     return job.spec->gpus() * remaining_.left(job, now);
   };
   return goes_before(a, area(a), b, area(b));
+}
+
+std::vector<std::string> PlacementPolicy::explain_now(const View& view, const JobView& job) const {
+  if (!job.placement.empty() || !explain(job.spec->id).empty()) return {};
+  return {place_in_queue(*this, view, job,
+                         order_ == PlacementOrder::arrival
+                             ? "submission"
+                             : "the GPU time that it is expected to take still"),
+          "  its options have not been weighed: nothing is free, a job just like it found nothing "
+          "and nothing has changed since, or one ahead holds it back"};
 }
 
 std::uint64_t PlacementPolicy::length_of(std::size_t turn) {

@@ -49,6 +49,9 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override {
     return reasons_.explain(job, scorer_->score_is());
   }
+  /// Of one that waits and of which explain() says nothing.
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override;
   /// What jobs take that recur, where that is asked for.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;
   [[nodiscard]] Status restore(std::span<const std::byte> memory, Instant origin) override;

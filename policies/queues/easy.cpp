@@ -5,6 +5,7 @@
 
 #include "base/counted.h"
 #include "policies/builtin.h"
+#include "policies/queues/queue_place.h"
 #include "policies/queues/queue_walk.h"
 #include "policies/registry.h"
 #include "scheduling/running_index.h"
@@ -34,6 +35,12 @@ class Easy final : public Policy {
         {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
   }
   [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    if (!job.placement.empty() || !explain(job.spec->id).empty()) return {};
+    return {place_in_queue(*this, view, job, "submission"),
+            "  GPUs are reserved for the first that finds too few, once some are free"};
+  }
 
  private:
   struct Ending {

@@ -12,7 +12,7 @@ constexpr PolicyFacts kFacts{
 
 void add_fifo(PolicyRegistry& registry) {
   add_ordered(registry, kFacts, QueueDefault::strict,
-              [](const JobView&) { return std::int64_t{0}; });
+              {.key = [](const JobView&) { return std::int64_t{0}; }, .by = "submission"});
 }
 
 }  // namespace starling

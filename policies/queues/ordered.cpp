@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/queues/ordered.h"
 
+#include "policies/queues/queue_place.h"
 #include "scheduling/queue_order.h"
 
 namespace starling {
@@ -8,9 +9,8 @@ namespace {
 
 class Ordered final : public Policy, public QueueOrder {
  public:
-  Ordered(const PolicyFacts& facts, const QueueOptions& options,
-          std::int64_t (*key)(const JobView&))
-      : facts_(facts), key_(key), queue_(options, key) {}
+  Ordered(const PolicyFacts& facts, const QueueOptions& options, const JobOrder& order)
+      : facts_(facts), order_(order), queue_(options, order.key) {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return facts_; }
 
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
@@ -20,23 +20,32 @@ class Ordered final : public Policy, public QueueOrder {
                          }});
   }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
-    return goes_before(a, key_(a), b, key_(b));
+    return goes_before(a, order_.key(a), b, order_.key(b));
+  }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    if (!job.placement.empty()) return {};
+    const SaysOfJob says = order_.says == nullptr ? SaysOfJob{} : order_.says;
+    return {place_in_queue(*this, view, job, order_.by, says),
+            queue_.options().strict
+                ? "  no job here starts before one ahead of it that finds no room (queue=strict)"
+                : "  a job that finds room may start before those ahead of it (queue=skip)"};
   }
 
  private:
   const PolicyFacts& facts_;
-  std::int64_t (*key_)(const JobView&);
+  JobOrder order_;
   QueueWalk queue_;
 };
 
 }  // namespace
 
 void add_ordered(PolicyRegistry& registry, const PolicyFacts& facts, QueueDefault otherwise,
-                 std::int64_t (*key)(const JobView&)) {
+                 const JobOrder& order) {
   registry.add(facts,
-               [&facts, otherwise, key](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
+               [&facts, otherwise, order](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
                  const QueueOptions options = read_queue_options(reader, otherwise);
-                 return std::unique_ptr<Policy>(std::make_unique<Ordered>(facts, options, key));
+                 return std::unique_ptr<Policy>(std::make_unique<Ordered>(facts, options, order));
                });
 }
 

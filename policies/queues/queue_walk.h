@@ -87,6 +87,7 @@ class QueueWalk {
 
   /// What of the partition does not change; decide() reads it first.
   void learn(const Occupancy& gpus);
+  [[nodiscard]] bool knows_partition() const noexcept { return shape_.has_value(); }
   [[nodiscard]] const Shape& shape() const;
   /// The partition with everything free.
   [[nodiscard]] const Occupancy& empty() const;

@@ -85,6 +85,8 @@ class Rounds {
     return out;
   }
 
+  /// Of the partition, once decide() has been called with a job.
+  [[nodiscard]] bool knows_partition() const noexcept { return queue_.knows_partition(); }
   [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
   /// For Policy::save(): when the present one began. What it still has to start is not kept: the next
   /// one does.

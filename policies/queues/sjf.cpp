@@ -3,6 +3,7 @@
 
 #include "policies/builtin.h"
 #include "policies/queues/ordered.h"
+#include "policies/queues/queue_place.h"
 
 namespace starling {
 namespace {
@@ -21,7 +22,8 @@ std::int64_t length_of(const JobView& job) {
 }  // namespace
 
 void add_sjf(PolicyRegistry& registry) {
-  add_ordered(registry, kFacts, QueueDefault::strict, length_of);
+  add_ordered(registry, kFacts, QueueDefault::strict,
+              {.key = length_of, .by = "length, then submission", .says = length_text});
 }
 
 }  // namespace starling

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "policies/builtin.h"
 #include "policies/parts/evict.h"
+#include "policies/queues/queue_place.h"
 #include "policies/queues/queue_walk.h"
+#include "policies/queues/srtf_explain.h"
 #include "policies/registry.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/running_index.h"
@@ -21,21 +22,14 @@ constexpr PolicyFacts kFacts{
     .by_end = true,
     .lengths = LengthSource::estimates};
 
-constexpr std::int64_t kUnknown = std::numeric_limits<std::int64_t>::max();
-
-/// Remaining time on the best placement; jobs of unknown length come last.
-std::int64_t remaining(const JobView& job) {
-  if (job.spec->duration <= Duration::zero()) return kUnknown;
-  return std::max<std::int64_t>((job.spec->duration - job.served).count(), 0);
-}
-
 /// A waiting job that finds no room stops the running jobs with the most time left, as few as it
 /// needs, if each of them has at least (1 + margin) times its own. Those of a lower priority it
 /// stops first, whatever they have left, those of a higher one never. What it will get when they
 /// have stopped is kept for it: no job behind it in the queue starts there in the meantime.
 class Srtf final : public Policy, public QueueOrder {
  public:
-  Srtf(const QueueOptions& options, double margin) : queue_(options, remaining), margin_(margin) {}
+  Srtf(const QueueOptions& options, double margin)
+      : queue_(options, SrtfRule::left), rule_{margin} {}
   [[nodiscard]] const PolicyFacts& facts() const noexcept override { return kFacts; }
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger&, Rng&) override {
     return queue_.decide(
@@ -43,28 +37,27 @@ class Srtf final : public Policy, public QueueOrder {
         {.start = [&](Trial& trial, std::vector<Decision>& out) { start_here(view, trial, out); }});
   }
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
-    return goes_before(a, remaining(a), b, remaining(b));
+    return goes_before(a, SrtfRule::left(a), b, SrtfRule::left(b));
+  }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    std::vector<std::string> lines;
+    if (job.placement.empty())
+      lines.push_back(
+          place_in_queue(*this, view, job, "time left, then submission", length_left_text));
+    for (std::string& line : explain_srtf(rule_, view, job, stopping_))
+      lines.push_back(std::move(line));
+    return lines;
   }
 
  private:
+  using Claimant = SrtfRule::Claimant;
   struct Victim {
-    std::int64_t remaining;
+    std::int64_t left;
     const JobView* job;
   };
-  /// A job that wants to stop others.
-  struct Claimant {
-    std::int32_t priority;
-    std::int64_t remaining;
-    std::int64_t least;  // what others of its priority must have left
-  };
-  [[nodiscard]] Claimant claimant(const QueueEntry& entry) const {
-    return {entry.priority, entry.key, worth_stopping(entry.key)};
-  }
   [[nodiscard]] static bool may_stop(const Claimant& who, const Victim* victim) {
-    if (victim == nullptr || victim->job->spec->priority > who.priority) return false;
-    if (victim->job->spec->priority < who.priority) return true;
-    // Jobs of unknown length stop no others: two of them would stop each other without end.
-    return who.remaining != kUnknown && victim->remaining >= who.least;
+    return victim != nullptr && SrtfRule::may_stop(who, victim->job->spec->priority, victim->left);
   }
   void look_at_running(const View& view, Eviction& eviction);
   /// The i-th of those who may be stopped, lowest priority and then longest first; null: there are
@@ -74,12 +67,11 @@ class Srtf final : public Policy, public QueueOrder {
   /// Stops others until the job has a place, which is promised to it; nothing: nothing has changed.
   std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
                                      Eviction& eviction, std::vector<Decision>& out);
-  [[nodiscard]] std::int64_t worth_stopping(std::int64_t job_remaining) const;
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
 
   QueueWalk queue_;
   FailedGangs failed_;
-  double margin_;
+  SrtfRule rule_;
   Mirror soon_;               // once those who stop have stopped
   std::set<JobId> stopping_;  // told to stop and still running
   RunningIndex own_;          // where the view has none
@@ -87,12 +79,6 @@ class Srtf final : public Policy, public QueueOrder {
   std::vector<Victim> victims_;  // that were asked for so far, longest first
   std::set<RunningIndex::End>::const_reverse_iterator next_victim_;
 };
-
-std::int64_t Srtf::worth_stopping(std::int64_t job_remaining) const {
-  const double least = static_cast<double>(job_remaining) * (1 + margin_);
-  if (least >= 9e18) return std::numeric_limits<std::int64_t>::max();
-  return std::max(static_cast<std::int64_t>(least), job_remaining + 1);
-}
 
 void Srtf::look_at_running(const View& view, Eviction& eviction) {
   if (view.ends == nullptr) own_ = RunningIndex(view.running, view.now);
@@ -115,7 +101,7 @@ void Srtf::add_victim(const View& view) {
   const JobView& job = running_->job(*next_victim_++, view.now);
   if (job.blocked || stopping_.contains(job.spec->id) || !lies_here(view.gpus, job.placement))
     return;
-  victims_.push_back({remaining(job), &job});
+  victims_.push_back({SrtfRule::left(job), &job});
 }
 
 const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
@@ -160,7 +146,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   const auto queue = index.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
-    const Claimant who = claimant(entry);
+    const Claimant who = rule_.claimant(entry.priority, entry.key);
     const bool stops = may_stop(who, victim(view, 0));
     if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
     if (taken[i] || entry.infeasible || !failed_.may_fit(entry)) {

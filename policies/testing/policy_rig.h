@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -60,13 +61,24 @@ struct PolicyRig {
     }
   }
   std::vector<Decision> decide(TriggerKind kind) {
-    waiting.clear(), running.clear();
-    for (const JobView& job : jobs) (job.placement.empty() ? waiting : running).push_back(job);
-    View view{topology, gpus, waiting, running, others, *speed, now, AgentId{0}};
+    View view = look();
+    view.others = others;
     view.departed = departed;
     auto made = policy->decide(view, {kind}, rng);
     departed.clear();
     return made;
+  }
+  /// All that the policy says of it, where it is one of `jobs`.
+  std::vector<std::string> explain(JobId id) {
+    const View view = look();
+    std::vector<std::string> lines = policy->explain(id);
+    for (const auto side : {view.waiting, view.running}) {
+      for (const JobView& job : side) {
+        if (job.spec->id != id) continue;
+        for (std::string& line : policy->explain_now(view, job)) lines.push_back(std::move(line));
+      }
+    }
+    return lines;
   }
   void apply(const Decision& decision) {
     if (const auto* start = std::get_if<Start>(&decision))
@@ -87,6 +99,13 @@ struct PolicyRig {
     gpus.take(to, each);
     job->placement = to;
     job->allocation = how;
+  }
+
+  /// Which other partitions there are, and who has left, is not in it. Valid until the next call.
+  View look() {
+    waiting.clear(), running.clear();
+    for (const JobView& job : jobs) (job.placement.empty() ? waiting : running).push_back(job);
+    return {topology, gpus, waiting, running, {}, *speed, now, AgentId{0}};
   }
 
   Topology topology;

@@ -7,8 +7,10 @@
 #include "policies/builtin.h"
 #include "policies/partitions/price_routing.h"
 #include "policies/parts/service_history.h"
+#include "policies/queues/queue_place.h"
 #include "policies/registry.h"
 #include "policies/tiresias/ranked.h"
+#include "policies/tiresias/tiresias_explain.h"
 #include "scheduling/queue_order.h"
 
 namespace starling {
@@ -56,6 +58,19 @@ class Tiresias final : public Policy, public QueueOrder {
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return goes_before(a, rank(a), b, rank(b));
   }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override {
+    std::optional<GittinsStanding> by;
+    if (gittins()) by = GittinsStanding{history_.knows(), index_of(job)};
+    std::vector<std::string> lines = explain_tiresias(job, standing(job), by);
+    if (job.placement.empty()) {
+      const bool by_index = by && by->known;
+      lines.push_back(place_in_queue(
+          *this, view, job, by_index ? "queue, then index" : "queue, then submission",
+          [this](const JobView& of) { return "is in queue " + std::to_string(queue_of(of) + 1); }));
+    }
+    return lines;
+  }
 
   [[nodiscard]] std::vector<std::byte> save(Instant) const override {
     if (!gittins()) return {};
@@ -88,23 +103,36 @@ class Tiresias final : public Policy, public QueueOrder {
 
   // Queue in the high bits; in the low ones what orders a queue: submission, or the index.
   [[nodiscard]] std::int64_t rank(const JobView& job) const {
-    const double attained = seconds(job.served) * job.spec->gpus();
-    const auto queue = static_cast<std::int64_t>(
-        std::upper_bound(thresholds_.begin(), thresholds_.end(), attained) - thresholds_.begin());
     constexpr std::int64_t kWithin = std::int64_t{1} << 52;
     std::int64_t within =
         std::clamp<std::int64_t>(job.submitted.time_since_epoch().count() / 1000, 0, kWithin - 1);
     if (gittins() && history_.knows()) {
-      const double counted = seconds(job.served - job.served % facts_.round) * job.spec->gpus();
-      const double horizon = static_cast<std::size_t>(queue) < thresholds_.size()
-                                 ? thresholds_[static_cast<std::size_t>(queue)] - counted
-                                 : std::numeric_limits<double>::max();
-      const double index = history_.index(counted, std::max(horizon, 1.0));
+      const double index = index_of(job);
       // Seconds per finished job, quantised: scores are compared as integers.
       within =
           index > 0 ? std::min<std::int64_t>(std::llround(1e3 / index), kWithin - 1) : kWithin - 1;
     }
-    return queue * kWithin + within;
+    return static_cast<std::int64_t>(queue_of(job)) * kWithin + within;
+  }
+  [[nodiscard]] static double attained(const JobView& job) {
+    return seconds(job.served) * job.spec->gpus();
+  }
+  [[nodiscard]] std::size_t queue_of(const JobView& job) const {
+    return static_cast<std::size_t>(
+        std::upper_bound(thresholds_.begin(), thresholds_.end(), attained(job)) -
+        thresholds_.begin());
+  }
+  [[nodiscard]] double index_of(const JobView& job) const {
+    const std::size_t queue = queue_of(job);
+    const double counted = seconds(job.served - job.served % facts_.round) * job.spec->gpus();
+    const double horizon = queue < thresholds_.size() ? thresholds_[queue] - counted
+                                                      : std::numeric_limits<double>::max();
+    return history_.index(counted, std::max(horizon, 1.0));
+  }
+  [[nodiscard]] TiresiasStanding standing(const JobView& job) const {
+    TiresiasStanding stands{queue_of(job), thresholds_.size() + 1, attained(job), {}};
+    if (stands.queue < thresholds_.size()) stands.ends_at = thresholds_[stands.queue];
+    return stands;
   }
   [[nodiscard]] bool gittins() const noexcept { return &facts_ == &kGittins; }
 
