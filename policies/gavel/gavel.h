@@ -57,6 +57,8 @@ class GavelPolicy final : public Policy, public QueueOrder {
   [[nodiscard]] bool asks_first(const JobView& a, const JobView& b, Instant) const override {
     return a.spec->priority > b.spec->priority;
   }
+  /// By its account: gavel_explain.cpp.
+  [[nodiscard]] std::vector<std::string> explain(JobId job) const override;
   /// The accounts of the jobs: what each has received, is owed, and has done. Where they are too
   /// many, of those that have run longest.
   [[nodiscard]] std::vector<std::byte> save(Instant origin) const override;

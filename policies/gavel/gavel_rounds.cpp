@@ -76,6 +76,31 @@ bool GavelRounds::has_pairs() const {
                              [](const auto& entry) { return entry.first.second.has_value(); });
 }
 
+double GavelRounds::priority(const Account& account, std::size_t type) const {
+  const double share = account.share(type);
+  return type_time_[type] > 0 ? share * type_time_[type] / account.received[type] : share * 1e9;
+}
+
+std::vector<GavelRounds::Standing> GavelRounds::standing(const GavelCombination& who) const {
+  const auto found = accounts_.find(who);
+  if (found == accounts_.end() || found->second.allocation.empty()) return {};
+  const Account& account = found->second;
+  std::vector<Standing> out;
+  for (std::size_t t = 0; t < types_; ++t) {
+    out.push_back({account.share(t), account.received[t] - head_start_, account.deficit[t],
+                   priority(account, t)});
+  }
+  return out;
+}
+
+std::vector<GavelCombination> GavelRounds::pairs_of(JobId job) const {
+  std::vector<GavelCombination> out;
+  for (const auto& [who, account] : accounts_) {
+    if (who.second && (who.first == job || *who.second == job)) out.push_back(who);
+  }
+  return out;
+}
+
 std::vector<GavelRounds::Pick> GavelRounds::pick(std::span<const Candidate> candidates,
                                                  std::vector<std::uint32_t> gpus,
                                                  std::span<const std::size_t> order,
@@ -99,13 +124,9 @@ std::vector<GavelRounds::Pick> GavelRounds::pick(std::span<const Candidate> cand
       const auto account = accounts_.find(candidate.who);
       if (is_taken(candidate) || candidate.speed[type] <= 0 || account == accounts_.end()) continue;
       const Account& a = account->second;
-      const double allocation = a.allocation.empty() ? 0 : a.allocation[type];
-      // Below this it is what an interior-point method leaves of a zero.
-      const double share = allocation < 1e-9 ? 0 : allocation;
-      const double priority =
-          type_time_[type] > 0 ? share * type_time_[type] / a.received[type] : share * 1e9;
+      const double share = a.share(type);
       if ((allocated_only || candidate.who.second) && share <= 0) continue;
-      entries.push_back({candidate.urgency, priority, a.deficit[type], share, c});
+      entries.push_back({candidate.urgency, priority(a, type), a.deficit[type], share, c});
     }
     std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.urgency, a.priority, a.deficit, a.allocation) >

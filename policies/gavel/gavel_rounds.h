@@ -45,6 +45,18 @@ class GavelRounds {
   /// Reads what save() wrote for as many types; what cannot be fails `in`.
   void restore(MemoryReader& in, Instant origin);
 
+  /// How a combination stands on one type.
+  struct Standing {
+    double share = 0;     ///< of its time
+    double received = 0;  ///< seconds since the last reset
+    double deficit = 0;   ///< seconds that it was behind then; below 0: ahead
+    double priority = 0;  ///< by which a round goes
+  };
+  /// By type; empty: it has no account, or no allocation yet.
+  [[nodiscard]] std::vector<Standing> standing(const GavelCombination& who) const;
+  /// Of two jobs, one of which is that one.
+  [[nodiscard]] std::vector<GavelCombination> pairs_of(JobId job) const;
+
   struct Candidate {
     GavelCombination who;
     std::array<std::size_t, 2> members{};  ///< any numbers for the jobs; twice the same for one
@@ -69,7 +81,12 @@ class GavelRounds {
     std::vector<double> received;  // seconds, by type
     std::vector<double> deficit;
     std::vector<double> allocation;  // empty: none yet
+    [[nodiscard]] double share(std::size_t type) const {
+      // Below this it is what an interior-point method leaves of a zero.
+      return allocation.empty() || allocation[type] < 1e-9 ? 0 : allocation[type];
+    }
   };
+  [[nodiscard]] double priority(const Account& account, std::size_t type) const;
   std::size_t types_;
   double head_start_;
   std::map<GavelCombination, Account> accounts_;
