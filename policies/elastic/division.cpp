@@ -21,6 +21,14 @@ bool ElasticCapacity::take(const ElasticCapacity& all, const JobSpec& job, std::
   return true;
 }
 
+ElasticCapacity capacity_of(const Occupancy& gpus) {
+  ElasticCapacity all;
+  all.gpus = gpus.gpus().size();
+  for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s)
+    all.cpus += gpus.topology().server(ServerId{s}).cpus;
+  return all;
+}
+
 std::int64_t dominant_share(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers) {
   const double gpus = job.gpus_per_worker / std::max(all.gpus, 1.0);
   const double cpus = all.cpus > 0 ? cpus_of_worker(job) / all.cpus : 0;

@@ -32,6 +32,9 @@ struct ElasticCapacity {
   [[nodiscard]] bool take(const ElasticCapacity& all, const JobSpec& job, std::uint32_t workers);
 };
 
+/// All of it, with nothing taken.
+[[nodiscard]] ElasticCapacity capacity_of(const Occupancy& gpus);
+
 /// The larger part of the GPUs or CPUs that so many workers of this job are of all, in units of
 /// 1e-9, so that sums of equal parts are equal.
 [[nodiscard]] std::int64_t dominant_share(const ElasticCapacity& all, const JobSpec& job,
@@ -84,6 +87,13 @@ class Division {
   [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
   virtual void learn() {}
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
+  /// Policy::explain_now(). `share`: of the job, whose `workers` are those that it has. `all`: of the
+  /// partition.
+  [[nodiscard]] virtual std::vector<std::string> explain_now(const ElasticCall&,
+                                                             const ElasticCapacity& /*all*/,
+                                                             const ElasticShare& /*share*/) const {
+    return {};
+  }
   /// Is it worth stopping a running job to give it `share.workers`, more than it has?
   [[nodiscard]] virtual bool worth_a_restart(const ElasticCall& call,
                                              const ElasticShare& share) = 0;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <queue>
 
+#include "base/counted.h"
 #include "policies/builtin.h"
 #include "policies/elastic/elastic.h"
+#include "policies/elastic/elastic_explain.h"
 #include "policies/elastic/incumbents.h"
+#include "policies/parts/evict.h"
 
 namespace starling {
 namespace {
@@ -44,6 +47,27 @@ class Drf final : public Division {
     sized.workers = workers;
     auto found = place(gpus, call.shape, sized, Fit::server);
     return found ? found : place(gpus, call.shape, sized, Fit::count);
+  }
+  [[nodiscard]] std::vector<std::string> explain_now(const ElasticCall& call,
+                                                     const ElasticCapacity& all,
+                                                     const ElasticShare& share) const override {
+    if (share.workers == 0) return {explain_fewest(call, all, share)};
+    const JobSpec& job = *share.job->spec;
+    const std::int64_t own = dominant_share(all, job, share.workers);
+    std::string line = "policy: it has " + workers_text(job, share.workers) +
+                       ", a dominant share of " + share_text(own);
+    if (share.workers >= share.most) return {line + ", and may not have more"};
+    std::uint64_t less = 0;
+    for (const JobView& other : call.view.running) {
+      const auto gpus = static_cast<std::uint32_t>(other.placement.size());
+      const std::uint32_t workers = gpus / std::max(other.spec->gpus_per_worker, 1U);
+      if (lies_here(call.view.gpus, other.placement) &&
+          dominant_share(all, *other.spec, workers) < own)
+        ++less;
+    }
+    return {line + ", " + share_text(dominant_share(all, job, share.workers + 1)) +
+            " with one more; the smallest share gets the next worker, and " +
+            counted(less, "job has", "jobs have") + " a smaller one here"};
   }
   // It knows no durations, so it cannot know what a restart is worth.
   [[nodiscard]] bool worth_a_restart(const ElasticCall&, const ElasticShare&) override {

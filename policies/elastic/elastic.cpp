@@ -16,14 +16,6 @@ std::uint32_t workers_of(const JobView& job) {
   return static_cast<std::uint32_t>(job.placement.size()) / std::max(job.spec->gpus_per_worker, 1U);
 }
 
-ElasticCapacity capacity_of(const Occupancy& gpus) {
-  ElasticCapacity all;
-  all.gpus = gpus.gpus().size();
-  for (std::uint32_t s = gpus.servers().first; s < gpus.servers().last; ++s)
-    all.cpus += gpus.topology().server(ServerId{s}).cpus;
-  return all;
-}
-
 }  // namespace
 
 ElasticOptions read_elastic(OptionReader& reader, double round_s) {
@@ -66,6 +58,14 @@ std::vector<Decision> ElasticPolicy::decide(const View& all, const Trigger& trig
         .plan = [this, &view](RoundPlan& plan, auto& out) { plan_round(view, plan, out); },
         .between = [this, &view](RoundPlan& plan, auto& out) { between_rounds(view, plan, out); }};
   });
+}
+
+std::vector<std::string> ElasticPolicy::explain_now(const View& view, const JobView& job) const {
+  // It may be asked before the first decide(), or the first with that job.
+  if (!rounds_.knows_partition() || !progress_.knows(job.spec->id)) return {};
+  Share share = share_of(job);
+  share.workers = share.now;
+  return division_->explain_now(call(view), capacity_of(view.gpus), share);
 }
 
 std::vector<std::byte> ElasticPolicy::save(Instant origin) const {

@@ -54,6 +54,8 @@ class ElasticPolicy final : public Policy {
     for (std::string& line : over_.explain(job)) lines.push_back(std::move(line));
     return lines;
   }
+  [[nodiscard]] std::vector<std::string> explain_now(const View& view,
+                                                     const JobView& job) const override;
 
  private:
   using Share = ElasticShare;

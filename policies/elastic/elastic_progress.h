@@ -20,6 +20,7 @@ class ElasticProgress {
  public:
   /// At every call of the policy; forgets the jobs that are gone.
   void observe(const View& view);
+  [[nodiscard]] bool knows(JobId job) const { return known_.find(job) != nullptr; }
   /// A job of the last observe().
   [[nodiscard]] double done_s(JobId job) const;
   /// What is left of a job. Without an estimate of its duration: as much as it has done, which is

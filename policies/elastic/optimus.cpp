@@ -4,10 +4,12 @@
 #include <limits>
 #include <queue>
 
+#include "base/short_number.h"
 #include "policies/builtin.h"
 #include "policies/elastic/batches.h"
 #include "policies/elastic/believed_curves.h"
 #include "policies/elastic/elastic.h"
+#include "policies/elastic/elastic_explain.h"
 #include "policies/elastic/incumbents.h"
 #include "policies/elastic/server_choices.h"
 #include "policies/parts/restart.h"
@@ -63,11 +65,8 @@ class Optimus final : public Division {
     const auto push = [&](std::size_t i) {
       const ElasticShare& share = shares[i];
       if (share.workers == 0 || share.workers >= share.most) return;
-      const double saved =
-          (rest_s(call, share, share.workers) - rest_s(call, share, share.workers + 1)) *
-          std::min(1.0, horizon_s_ / share.left_s);
-      const auto cost = static_cast<double>(dominant_share(all, *share.job->spec, 1));
-      const std::int64_t gain = std::llround(std::min(saved * 1e9 / cost, 1e15) * 1e3);
+      const std::int64_t gain = gain_of(all, share, rest_s(call, share, share.workers),
+                                        rest_s(call, share, share.workers + 1));
       if (gain > 0) queue.emplace(gain, -static_cast<std::int64_t>(i));
     };
     for (ElasticShare& share : shares) {
@@ -77,10 +76,12 @@ class Optimus final : public Division {
     }
     for (std::size_t i = 0; i < shares.size(); ++i) push(i);
     while (!queue.empty()) {
-      const auto i = static_cast<std::size_t>(-queue.top().second);
+      const Next next = queue.top();
+      const auto i = static_cast<std::size_t>(-next.second);
       queue.pop();
       if (!left.take(all, *shares[i].job->spec, 1)) continue;
       ++shares[i].workers;
+      last_given_ = {next.first, shares[i].job->spec->id};
       push(i);
     }
   }
@@ -94,6 +95,22 @@ class Optimus final : public Division {
     if (chooses_servers_ && job.run.max_servers > 0)
       return servers_.best(call.view, job, placement);
     return rebatches_ ? batches_.best(call.view, job, placement) : Allocation{};
+  }
+  [[nodiscard]] std::vector<std::string> explain_now(const ElasticCall& call,
+                                                     const ElasticCapacity& all,
+                                                     const ElasticShare& share) const override {
+    if (share.workers == 0) return {explain_fewest(call, all, share)};
+    std::string line = "policy: it has " + workers_text(*share.job->spec, share.workers);
+    if (share.workers >= share.most) return {line + ", and may not have more"};
+    const auto now = rest_when_empty_s(call, share, share.workers);
+    const auto more = rest_when_empty_s(call, share, share.workers + 1);
+    if (!now || !more) return {line + "; there is no place for one more"};
+    line += "; one more counts " + gain_text(gain_of(all, share, *now, *more)) +
+            ", the seconds that it saves over the part of the partition that it takes";
+    if (last_given_.gain > 0)
+      line += "; the last one given counted " + gain_text(last_given_.gain) + ", at job " +
+              to_string(last_given_.job);
+    return {line};
   }
   [[nodiscard]] bool worth_a_restart(const ElasticCall& call, const ElasticShare& share) override {
     return rest_s(call, share, share.now) - rest_s(call, share, share.workers) >
@@ -141,6 +158,29 @@ class Optimus final : public Division {
   }
 
  private:
+  /// A worker beyond the fewest of its job.
+  struct Given {
+    std::int64_t gain = 0;  // 0: none yet
+    JobId job;
+  };
+  /// What one more worker counts: seconds saved over the part of the partition that it is, times
+  /// 1000.
+  [[nodiscard]] std::int64_t gain_of(const ElasticCapacity& all, const ElasticShare& share,
+                                     double rest_now_s, double rest_more_s) const {
+    const double saved = (rest_now_s - rest_more_s) * std::min(1.0, horizon_s_ / share.left_s);
+    const auto cost = static_cast<double>(dominant_share(all, *share.job->spec, 1));
+    return std::llround(std::min(saved * 1e9 / cost, 1e15) * 1e3);
+  }
+  [[nodiscard]] static std::string gain_text(std::int64_t gain) {
+    return short_number(std::round(static_cast<double>(gain) / 1e3));
+  }
+  /// As rest_s() reckons it, without remembering; none where so many have no place.
+  [[nodiscard]] std::optional<double> rest_when_empty_s(const ElasticCall& call,
+                                                        const ElasticShare& share,
+                                                        std::uint32_t workers) const {
+    const auto there = find_workers(call, call.empty, *share.job->spec, workers);
+    return there ? std::optional(rest_on_s(call, share, *there)) : std::nullopt;
+  }
   [[nodiscard]] double rest_s(const ElasticCall& call, const ElasticShare& share,
                               std::uint32_t workers) {
     if (measured_ && curves_.knows(*share.job->spec)) {
@@ -168,6 +208,7 @@ class Optimus final : public Division {
   BelievedCurves curves_;
   mutable BatchChoices batches_;  // of what was asked, so that asking again is cheap
   mutable ServerChoices servers_;
+  Given last_given_;
   bool rebatches_, chooses_servers_, measured_;
   double restart_s_;
   double horizon_s_;
