@@ -135,8 +135,10 @@ TEST_CASE("a learned system is a policy, with weights shipped or not, and says w
     run_policy_battery(registry, text, true);
     // A line for the decision, and at least those of starting and of waiting.
     CHECK(reasons(*registry.make(text).value()).size() >= 3);
+    run_explain_battery(registry, text);
     const std::string search = "marl-search:base=" + system.name() + ",weights=" + file.string();
     CHECK(registry.make(search).ok());
+    run_explain_battery(registry, search);
   }
 }
 

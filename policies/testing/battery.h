@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string>
 
+#include "policies/testing/policy_rig.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 
@@ -146,6 +147,38 @@ inline void run_priority_battery(const PolicyRegistry& registry, const std::stri
   CHECK(world.jobs[0].finished < high);
   CHECK(high < mid);
   CHECK(mid < low);
+}
+
+/// Two jobs as wide as the partition: one runs, and of the other the policy says why not.
+inline std::vector<std::string> why_it_waits(std::unique_ptr<Policy> policy) {
+  GeneratorOptions options;
+  options.groups = {{1, "V100"}};
+  options.gpus_per_server = 4;
+  const Topology topology = generate_flat(options).value();
+  PolicyRig rig(topology, std::move(policy));
+  JobSpec wide;
+  wide.gpus_per_worker = 4;
+  wide.model = "resnet50";
+  wide.duration = std::chrono::hours(1);
+  rig.submit(wide);
+  (void)rig.settle(TriggerKind::arrival);
+  rig.pass(std::chrono::seconds(60));
+  rig.submit(wide);
+  (void)rig.settle(TriggerKind::arrival);
+  (void)rig.decide(TriggerKind::round);  // what it would do now is not done
+  std::vector<std::string> lines;
+  for (const JobView& job : rig.jobs) {
+    if (job.placement.empty()) lines = rig.explain(job.spec->id);
+  }
+  return lines;
+}
+
+/// `explain` has something of the policy's own for a job that cannot start.
+inline void run_explain_battery(const PolicyRegistry& registry, const std::string& text) {
+  CAPTURE(text);
+  const auto lines = why_it_waits(registry.make(text).value());
+  CHECK(!lines.empty());
+  CHECK(std::ranges::none_of(lines, [](const std::string& line) { return line.empty(); }));
 }
 
 }  // namespace starling

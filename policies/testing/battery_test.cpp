@@ -48,6 +48,25 @@ TEST_CASE("every policy that has a queue runs the most urgent first") {
   }
 }
 
+TEST_CASE("every policy says of its own why a job waits that finds no room") {
+  const PolicyRegistry registry = make_policy_registry();
+  for (const auto& [name, entry] : registry.entries())
+    run_explain_battery(registry, quick_form(name));
+  for (const char* text :
+       {"fifo:queue=skip", "gavel:objective=fifo", "gavel:objective=fifo,aware=no",
+        "gavel:sharing=yes", "dl2:learn=yes", "dl2:actor=incumbent"})
+    run_explain_battery(registry, text);
+}
+
+TEST_CASE("a policy that says nothing is found") {
+  struct Silent final : Policy {
+    const PolicyFacts& facts() const noexcept override { return facts_; }
+    std::vector<Decision> decide(const View&, const Trigger&, Rng&) override { return {}; }
+    PolicyFacts facts_{.name = "silent", .summary = "starts nothing and says nothing"};
+  };
+  CHECK(why_it_waits(std::make_unique<Silent>()).empty());
+}
+
 // Those who may stop jobs stop the less urgent for the more urgent, and never the other way round.
 TEST_CASE("a preemptive policy stops the less urgent alone") {
   GeneratorOptions options;

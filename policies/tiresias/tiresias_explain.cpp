@@ -5,8 +5,8 @@
 
 #include "base/counted.h"
 #include "base/short_number.h"
+#include "policies/parts/service_history.h"
 #include "policies/queues/queue_place.h"
-#include "policies/tiresias/gittins.h"
 
 namespace starling {
 namespace {
