@@ -153,6 +153,14 @@ grep -q '"jobs_finished": *100' run.out/summary.json || fail "run: not all jobs 
 [ -z "$(left_over)" ] || fail "run left processes behind"
 [ -z "$(find "$work" -maxdepth 1 -name 'starling-*')" ] || fail "run left its directory behind"
 
+echo "-- a folder with a user's files is no place for a run's state"
+for file in topology.yaml flock.json thesis.txt; do
+  mkdir "of-$file"
+  echo mine >"of-$file/$file"
+  expect 2 "'$file' is in it" run --topology t.yaml --trace w.csv --target-seconds 5 --state "of-$file" --quiet
+  [ "$(ls "of-$file")" = "$file" ] && [ "$(cat "of-$file/$file")" = mine ] || fail "run --state changed a folder of the user's: $(ls "of-$file")"
+done
+
 wait_for_daemons() {
   for _ in $(seq 200); do
     [ "$(left_over | wc -l)" -ge "$1" ] && [ "$(find "$2" -name journal.db | wc -l)" -ge "$1" ] && return 0

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "launch/deployment/etcd_state.h"
+#include "launch/deployment/flock_folder.h"
 #include "launch/deployment/local_flock.h"
 #include "launch/system/signals.h"
 #include "launch/system/work_folder.h"
@@ -39,6 +40,8 @@ Result<std::filesystem::path> run_dir(const LiveOptions& options) {
     return {Errc::invalid, "--state: " + options.state +
                                " holds an earlier run; give a directory that is new or empty"};
   }
+  if (const Status free = can_take_folder(options.state); !free.ok())
+    return {Errc::invalid, "--state: " + free.error().message};
   return std::filesystem::path(options.state);
 }
 
