@@ -41,11 +41,11 @@ echo "-- and what was put into a flock's stays"
 up_ready --flock flock --topology four.yaml --agents 2 --servers-per-executor 1
 kill -INT $up; wait $up
 cp -a flock other
-mkdir other/data other/nodes/mine
-echo mine | tee other/data/thesis.txt other/nodes/agent-1/notes >other/nodes/mine/notes
+mkdir other/data other/nodes/mine other/servers
+echo mine | tee other/data/thesis.txt other/nodes/agent-1/notes other/servers/notes other/nodes/executor-0/jobs/notes >other/nodes/mine/notes
 "$starling" down --remove --flock other 2>err.txt || fail "down: $(cat err.txt)"
-grep -q 'left in other, because it is not Starling.s: nodes/agent-1/notes, nodes/mine, data$' err.txt || fail "what is left is not told: $(cat err.txt)"
-[ "$(find other -type f | sort | tr '\n' ' ')" = "other/data/thesis.txt other/nodes/agent-1/notes other/nodes/mine/notes " ] || fail "$(find other)"
+grep -q 'left in other, because it is not Starling.s: data, nodes/agent-1/notes, nodes/executor-0/jobs/notes, nodes/mine, servers/notes$' err.txt || fail "what is left is not told: $(cat err.txt)"
+[ "$(find other -type f | sort | tr '\n' ' ')" = "other/data/thesis.txt other/nodes/agent-1/notes other/nodes/executor-0/jobs/notes other/nodes/mine/notes other/servers/notes " ] || fail "$(find other)"
 cp -a flock whole
 (cd whole && "$starling" down --remove --flock .) || fail "down in the folder itself"
 [ -z "$(ls -A whole)" ] || fail "something of Starling's is left: $(ls -A whole)"

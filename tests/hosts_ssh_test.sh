@@ -158,16 +158,16 @@ up=$!
 wait_for 20 "^ready:" found.log
 grep -q "running on 3 of 3 hosts already" found.log || fail "the running flock is not found: $(cat found.log)"
 mkdir h2/nodes/mine
-echo mine | tee h1/nodes/agent-0/notes h1/mine h2/nodes/mine/log >flock/nodes/client-0/notes
+echo mine | tee h1/nodes/agent-0/notes h1/nodes/agent-0/state/notes h1/mine h2/nodes/mine/log >flock/nodes/client-0/notes
 rm h3/own-folder  # as where the user had made the folder
 "$starling" down --remove 2>err.txt || fail "down: $(cat err.txt)"
 wait $up || fail "up does not end with the flock: $(cat found.log)"
 up=
 [ -z "$(left)" ] || fail "processes are left: $(left)"
-for left in "h1: left in $work/h1, .*: nodes/agent-0/notes mine$" "h2: left in $work/h2, .*: nodes/mine$" "left in $work/flock, .*: nodes/client-0/notes$"; do
+for left in "h1: left in $work/h1, .*: mine nodes/agent-0/notes nodes/agent-0/state/notes$" "h2: left in $work/h2, .*: nodes/mine$" "left in $work/flock, .*: nodes/client-0/notes$"; do
   grep -q "$left" err.txt || fail "no '$left' in $(cat err.txt)"
 done
-[ "$(find flock h1 h2 h3 ! -type d | sort | tr '\n' ' ')" = "flock/nodes/client-0/notes h1/mine h1/nodes/agent-0/notes h2/nodes/mine/log " ] ||
+[ "$(find flock h1 h2 h3 ! -type d | sort | tr '\n' ' ')" = "flock/nodes/client-0/notes h1/mine h1/nodes/agent-0/notes h1/nodes/agent-0/state/notes h2/nodes/mine/log " ] ||
   fail "down --remove leaves $(find flock h1 h2 h3)"
 [ -d h3 ] && [ -z "$(ls -A h3)" ] || fail "an empty folder of the user's has gone, or is not empty: $(ls -A h3)"
 echo "all right"

@@ -2,8 +2,11 @@
 #include "launch/deployment/flock_folder.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 #include "launch/deployment/deployment.h"
+#include "launch/deployment/flock_paths.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/system/files.h"
 
@@ -31,66 +34,59 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(fs::symlink_status(path, ignored));
 }
 
-/// Removes those of `names` that are in `dir`, and what writers of them leave beside them.
-Status remove_names(const fs::path& dir, const std::vector<std::string>& names) {
+/// Until they are gone the flock can be removed again, here and on other hosts.
+bool goes_last(const std::string& path) { return path == "deployment.json" || path == "flock-id"; }
+
+/// Removes what Starling made in a flock's directory.
+class FlockRemoval {
+ public:
+  FlockRemoval(fs::path dir, const std::vector<std::string>& nodes)
+      : dir_(std::move(dir)), nodes_(nodes.begin(), nodes.end()) {}
+  /// In the folder `at`, relative to the directory; "": in that itself.
+  Status clear(const std::string& at);
+  [[nodiscard]] std::vector<std::string> left() && { return std::move(left_); }
+
+ private:
+  [[nodiscard]] bool is_own_folder(const std::string& path) const {
+    constexpr std::string_view kNodes = "nodes/";
+    if (!folders_.matches(path)) return false;
+    if (!path.starts_with(kNodes)) return true;
+    const std::string below = path.substr(kNodes.size());
+    return nodes_.contains(below.substr(0, below.find('/')));
+  }
+
+  fs::path dir_;
+  std::set<std::string> nodes_;
+  FlockPaths paths_ = flock_paths("[^/]+");
+  PathPattern files_{paths_.files}, folders_{paths_.folders}, moved_{paths_.moved};
+  std::vector<std::string> left_;
+};
+
+Status FlockRemoval::clear(const std::string& at) {
   std::error_code error;
-  for (const std::string& name : names) {
-    for (const char* rest : {".new", ""}) {
-      const fs::path file = dir / (name + rest);
-      if (fs::remove_all(file, error); error) return refused(file, error);
+  for (const std::string& name : names_in(dir_ / at)) {
+    const std::string path = at.empty() ? name : at + "/" + name;
+    const fs::file_type type = fs::symlink_status(dir_ / path, error).type();
+    bool goes = false;
+    if (type == fs::file_type::directory) {
+      if (is_own_folder(path)) {
+        if (Status s = clear(path); !s.ok()) return s;
+        if (!names_in(dir_ / path).empty()) continue;  // which are left, and told
+        goes = true;
+      }
+    } else {
+      goes = files_.matches(path) || (type == fs::file_type::symlink && moved_.matches(path));
+    }
+    if (!goes) {
+      left_.push_back(path);
+    } else if (!goes_last(path)) {
+      if (fs::remove(dir_ / path, error); error) return refused(dir_ / path, error);
     }
   }
   return done();
 }
 
-/// A folder goes if it is empty; else what is in it is left, by `name` of the folder.
-Status remove_empty(const fs::path& dir, const std::string& name, std::vector<std::string>& left) {
-  const std::vector<std::string> names = names_in(dir);
-  for (const std::string& file : names) left.push_back(name + file);
-  std::error_code error;
-  if (names.empty() && (fs::remove(dir, error), error)) return refused(dir, error);
-  return done();
-}
-
-/// nodes/NAME of the flock's nodes, and nodes/ itself.
-Status remove_nodes(const fs::path& dir, const std::vector<std::string>& nodes,
-                    std::vector<std::string>& left) {
-  if (!is_folder(dir / "nodes")) return done();
-  for (const std::string& node : nodes) {
-    const fs::path folder = dir / "nodes" / node;
-    if (!is_folder(folder)) continue;
-    if (Status s = remove_names(folder, node_file_names()); !s.ok()) return s;
-    if (Status s = remove_empty(folder, "nodes/" + node + "/", left); !s.ok()) return s;
-  }
-  std::vector<std::string> others;
-  if (Status s = remove_empty(dir / "nodes", "nodes/", others); !s.ok()) return s;
-  for (const std::string& other : others) {
-    const auto inside = [&](const std::string& file) { return file.starts_with(other + "/"); };
-    if (std::none_of(left.begin(), left.end(), inside)) left.push_back(other);
-  }
-  return done();
-}
-
 }  // namespace
-
-const std::vector<std::string>& flock_file_names() {
-  static const std::vector<std::string> names{
-      "supervisor",    "restart",        "rotation",
-      "node.json",     "hosts.json",     "flock-id",
-      "servers",       "configure",      "deployment.next.json",
-      "topology.yaml", "flock.json",     kUpLog,
-      "up.log.1",      "etcd",           kOwnFolder,
-      "health.yaml",   "deployment.json"};
-  return names;
-}
-
-const std::vector<std::string>& node_file_names() {
-  static const std::vector<std::string> names{
-      "config.json", "keys.json", "keys.json.flock", "log",       "health",
-      "state",       "sessions",  "seats",           "jobs",      "parts",
-      "gpu-locks",   "gpus",      "hardware.json",   "energy.csv"};
-  return names;
-}
 
 Status make_flock_folder(const fs::path& dir) {
   std::error_code ignored;
@@ -126,7 +122,7 @@ Status can_take_folder(const fs::path& dir) {
 
 Result<std::vector<std::string>> remove_flock_files(const fs::path& dir,
                                                     const std::vector<std::string>& nodes) {
-  std::vector<std::string> left, all = nodes;
+  std::vector<std::string> all = nodes;
   // Of servers that the flock has no longer.
   for (const std::string& name : names_in(dir / "nodes")) {
     const fs::path folder = dir / "nodes" / name;
@@ -134,13 +130,16 @@ Result<std::vector<std::string>> remove_flock_files(const fs::path& dir,
     const auto file = read_node_file(folder / "config.json");
     if (file && file.value().node == name) all.push_back(name);
   }
-  if (const Status s = remove_nodes(dir, all, left); !s.ok()) return s.error();
   std::error_code error;
   const bool made = fs::exists(dir / kOwnFolder, error);
-  if (const Status s = remove_names(dir, flock_file_names()); !s.ok()) return s.error();
-  for (const std::string& name : names_in(dir)) {
-    if (name != "nodes") left.push_back(name);
+  FlockRemoval removal(dir, all);
+  if (const Status s = removal.clear(""); !s.ok()) return s.error();
+  for (const char* last : {"flock-id", "deployment.json"}) {
+    const fs::path file = dir / last;
+    if (is_folder(file)) continue;
+    if (fs::remove(file, error); error) return refused(file, error);
   }
+  std::vector<std::string> left = std::move(removal).left();
   if (!left.empty() || !made) return left;
   std::error_code unknown;
   const bool here = fs::equivalent(dir, fs::current_path(unknown), unknown);

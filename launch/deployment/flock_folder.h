@@ -31,16 +31,10 @@ inline constexpr const char* kOwnFolder = "own-folder";
 /// if that call made it. What the system does not let go stays.
 void undo_flock_folder(const std::filesystem::path& dir);
 
-/// Names in a flock's directory that are Starling's. `deployment.json` comes last: until it is
-/// gone, the flock can be removed again.
-[[nodiscard]] const std::vector<std::string>& flock_file_names();
-/// And those in nodes/NAME of its nodes, with all that is in those that are folders.
-[[nodiscard]] const std::vector<std::string>& node_file_names();
-
-/// Removes what Starling made in a flock's directory; the directory itself, too, if Starling made
-/// it, nothing else is in it and no process stands there. `nodes`: their names; folders of earlier
-/// ones are known by their config.json. Links are not followed. What it left, relative to `dir`;
-/// `io` where the system refused.
+/// Removes what Starling made in a flock's directory, by its name (flock_paths.h); the directory
+/// itself, too, if Starling made it, nothing else is in it and no process stands there. `nodes`:
+/// their names; folders of earlier ones are known by their config.json. Links are not followed.
+/// What it left, relative to `dir`; `io` where the system refused.
 [[nodiscard]] Result<std::vector<std::string>> remove_flock_files(
     const std::filesystem::path& dir, const std::vector<std::string>& nodes);
 

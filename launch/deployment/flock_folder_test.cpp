@@ -69,7 +69,7 @@ TEST_CASE("what is a user's stays, and is named") {
   made.put("nodes/notes/today.txt");
   made.put("deployment.json.orig");
   const std::vector<std::string> left = remove_flock_files(made.dir, made.names).value();
-  CHECK(left == std::vector<std::string>{"nodes/notes", "data", "deployment.json.orig"});
+  CHECK(left == std::vector<std::string>{"data", "deployment.json.orig", "nodes/notes"});
   for (const char* file : {"data/thesis.txt", "nodes/notes/today.txt", "deployment.json.orig"})
     CHECK(fs::exists(made.dir / file));
   for (const char* file : {"deployment.json", "flock.json", "topology.yaml", "nodes/agent-0"})
@@ -89,18 +89,79 @@ TEST_CASE("a link to a folder elsewhere is removed, not what is in the folder") 
 
 TEST_CASE("what is a user's stays in a node's folder, too") {
   Made made;
-  for (const char* file : {"state/journal.db", "sessions/1/in-use", "jobs/1.log", "parts/in-use",
+  for (const char* file : {"state/journal.db", "sessions/1/in-use", "parts/in-use",
                            "gpu-locks/gpu-0.0", "seats/agent-1.json", "log", "health", "health.new",
                            "keys.json.flock", "keys.json.new", "notes.txt", "jobs.txt"})
     made.put(std::string("nodes/agent-0/") + file);
   made.put("data.txt");
   fs::create_symlink(made.dir / "data.txt", made.dir / "nodes" / "executor-0" / "data");
   const std::vector<std::string> left = remove_flock_files(made.dir, made.names).value();
-  CHECK(left == std::vector<std::string>{"nodes/agent-0/jobs.txt", "nodes/agent-0/notes.txt",
-                                         "nodes/executor-0/data", "data.txt"});
+  CHECK(left == std::vector<std::string>{"data.txt", "nodes/agent-0/jobs.txt",
+                                         "nodes/agent-0/notes.txt", "nodes/executor-0/data"});
   CHECK(fs::is_symlink(made.dir / "nodes" / "executor-0" / "data"));
   CHECK_FALSE(fs::exists(made.dir / "nodes" / "agent-0" / "state"));
   CHECK_FALSE(fs::exists(made.dir / "nodes" / "client-0"));
+}
+
+TEST_CASE("what is a user's stays in every folder of Starling's, whatever it is called there") {
+  Made made;
+  const std::string part = "67124d9c5d2abb360297731fdf81b211.1.2.1.sg2-0",
+                    job = "nodes/executor-0/";
+  const std::vector<std::string> own{"supervisor/in-use",
+                                     "gateway-tokens.json",
+                                     "gateway-tokens.json.lock",
+                                     "servers/1.json",
+                                     "servers/2.yaml.new",
+                                     "servers/coming.json",
+                                     "etcd/key.pem",
+                                     "keeper/stopping",
+                                     "bin/starling",
+                                     job + "state/journal.db-wal",
+                                     job + "state/policy-0",
+                                     job + "state/before-loss-1/journal.db",
+                                     job + "sessions/12/in-use",
+                                     job + "jobs/" + part + ".log",
+                                     job + "jobs/" + part + ".log.1",
+                                     job + "jobs/" + part + ".log.from",
+                                     job + "jobs/" + part + ".steps",
+                                     job + "jobs/trial.log",
+                                     job + "parts/" + part + "/plan",
+                                     job + "parts/" + part + "/claim.17",
+                                     job + "parts/in-use",
+                                     job + "gpu-locks/gpu-g2-0.1"};
+  for (const std::string& file : own) made.put(file);
+  SUBCASE("nothing of Starling's does") {
+    CHECK(remove_flock_files(made.dir, made.names).value().empty());
+    CHECK_FALSE(fs::exists(made.dir));
+  }
+  SUBCASE("of a user's all does") {
+    const std::vector<std::string> mine{"bin/thesis",
+                                        "configure/thesis",
+                                        "etcd/thesis.pem",
+                                        "flock.json.orig",
+                                        job + "gpu-locks/thesis",
+                                        job + "jobs/results.log",
+                                        job + "jobs/results/epoch.csv",
+                                        job + "parts/" + part + "/thesis",
+                                        job + "parts/thesis/plan",
+                                        job + "seats/thesis.json",
+                                        job + "sessions/12/thesis",
+                                        job + "sessions/thesis",
+                                        job + "state/before-loss-1/thesis",
+                                        job + "state/journal.db.orig",
+                                        "servers/notes.yaml",
+                                        "supervisor/thesis"};
+    for (const std::string& file : mine) made.put(file);
+    std::vector<std::string> told = mine;
+    for (std::string& path : told) {
+      for (const char* folder : {"/epoch.csv", "thesis/plan"}) {  // a whole folder is the user's
+        if (path.ends_with(folder)) path.erase(path.rfind('/'));
+      }
+    }
+    CHECK(remove_flock_files(made.dir, made.names).value() == told);
+    for (const std::string& file : mine) CHECK_MESSAGE(fs::exists(made.dir / file), file);
+    for (const std::string& file : own) CHECK_MESSAGE(!fs::exists(made.dir / file), file);
+  }
 }
 
 TEST_CASE("a link in the place of a node's folder is not followed, and stays") {

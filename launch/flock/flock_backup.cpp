@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -15,6 +14,7 @@
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
+#include "launch/deployment/flock_paths.h"
 #include "launch/deployment/old_state.h"
 #include "launch/hosts/host_flock.h"
 #include "launch/system/dates.h"
@@ -46,14 +46,16 @@ Result<std::string> hash_of(const fs::path& file) {
 fs::path state_of(const std::string& node) { return fs::path("nodes") / node / "state"; }
 
 /// What is left out: other people's files, their places in the flock, logs and output of jobs,
-/// state (copied as such), and what belongs to processes.
+/// state (copied as such), what belongs to processes, and tokens: one of a backup may have been
+/// revoked since.
 bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {
-    static const std::set<std::string> of_commands{"supervisor", "restart", "configure",
-                                                   "deployment.next.json", kOwnFolder};
-    if (of_commands.contains(name)) return true;
-    return name != "nodes" && std::ranges::count(flock_file_names(), name) == 0;
+    static const std::set<std::string> of_commands{
+        "supervisor", "restart",  "configure",           "keeper",
+        "bin",        "node.log", "gateway-tokens.json", "deployment.next.json",
+        kOwnFolder};
+    return of_commands.contains(name) || !is_flock_name(name);
   }
   if (relative.parent_path() == "nodes" && name.starts_with(granted_name(""))) return true;
   const std::string parent = relative.parent_path().parent_path().filename().string();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <system_error>
 
 #include "launch/deployment/deployment.h"
 #include "launch/deployment/etcd_loss.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
+#include "launch/deployment/flock_paths.h"
 #include "launch/deployment/old_state.h"
 #include "launch/flock/flock_backup.h"
 #include "launch/system/files.h"
@@ -47,7 +47,7 @@ Result<fs::path> put_aside(const fs::path& flock, const BackedUp& backup) {
   std::error_code failed;
   for (const auto& entry : fs::directory_iterator(flock, failed)) {
     const std::string name = entry.path().filename().string();
-    if (name != "nodes" && std::ranges::count(flock_file_names(), name) == 0)
+    if (!is_flock_name(name))
       return Error{Errc::invalid, flock.string() + " holds more than a flock ('" + name +
                                       "'); give a new directory"};
   }

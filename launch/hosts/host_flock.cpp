@@ -8,6 +8,7 @@
 
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
+#include "launch/deployment/flock_paths.h"
 #include "launch/hardware/health_options.h"
 #include "launch/processes/safe_folder.h"
 #include "launch/processes/shell_word.h"
@@ -176,31 +177,25 @@ std::vector<std::string> stop_hosts(const HostFlock& flock, const Remote& remote
 
 std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remote,
                                       std::vector<std::string>& left) {
-  std::string names = " bin keeper node.log", in_node;
-  for (const std::string& name : flock_file_names()) names += " " + name + ".new " + name;
-  for (const std::string& name : node_file_names()) in_node += " " + name + ".new " + name;
-  // As remove_flock_files() does it. What is in the folder of a node that is not the flock's looks
-  // like a node's only by chance.
-  const std::string commands = R"sh(
-own= left=
-[ ! -e )sh" + std::string(kOwnFolder) +
-                               R"sh( ] || own=yes
-if [ -d nodes ] && [ ! -L nodes ]; then
-  for node in nodes/agent-* nodes/executor-* nodes/client-* nodes/user-*; do
-    [ -d "$node" ] && [ ! -L "$node" ] || continue
-    (cd "$node" && rm -rf --)sh" +
-                               in_node +
-                               R"sh() || exit 1
-    for file in $(ls -A "$node"); do left="$left $node/$file"; done
-    [ -n "$(ls -A "$node")" ] || rmdir "$node"
-  done
-  for other in $(ls -A nodes); do
-    case "$left " in *" nodes/$other/"*) ;; *) left="$left nodes/$other";; esac
-  done
-  [ -n "$(ls -A nodes)" ] || rmdir nodes
-fi
-rm -rf --)sh" + names + R"sh( || exit 1
-for other in $(ls -A); do [ "$other" = nodes ] || left="$left $other"; done
+  // What is in the folder of a node that is not the flock's looks like a node's only by chance.
+  const FlockPaths paths = flock_paths("(agent|executor|client|user)-[^/]+");
+  // As remove_flock_files() does it.
+  const std::string commands = "\nfiles=" + shell_word("^(" + paths.files + ")$") +
+                               "\nfolders=" + shell_word("^(" + paths.folders + ")$") +
+                               "\nmoved=" + shell_word("^(" + paths.moved + ")$") +
+                               "\nbelow=" + shell_word("^((" + paths.folders + ")/)?[^/]+$") +
+                               "\nown=\n[ ! -e " + kOwnFolder + R"sh( ] || own=yes
+export LC_ALL=C
+all() { find . "$@" ! -name . | sed 's,^\./,,'; }
+gone() { tr '\n' '\0' | xargs -0 rm -f --; }
+all ! -type d | grep -E "$files" | grep -vxF flock-id | gone || exit 1
+all -type l | grep -E "$moved" | gone || exit 1
+all -depth -type d | grep -E "$folders" | while IFS= read -r folder; do
+  [ -n "$(ls -A "$folder")" ] || rmdir "$folder" || exit 1
+done || exit 1
+left=$({ all ! -type d; all -type d | grep -vE "$folders"; } | grep -E "$below" |
+  grep -vxF flock-id | sort | sed 's,^, ,' | tr -d '\n')
+rm -f flock-id
 )sh";
   std::vector<std::string> answers;
   auto failed = everywhere(

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -66,18 +67,88 @@ TEST_CASE("ssh asks for nothing and takes what the hosts file says") {
   }
 }
 
+namespace {
+
+/// While it lives, ssh runs its command here, and tar takes its time for the host `slow`.
+struct HostsHere {
+  explicit HostsHere(const std::filesystem::path& bin) {
+    std::filesystem::create_directories(bin);
+    std::ofstream(bin / "ssh") << "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
+    std::ofstream(bin / "tar") << "#!/bin/sh\ncase \"$*\" in */slow.tar*) sleep 1 ;; esac\n"
+                                  "PATH=${PATH#*:}\nexec tar \"$@\"\n";
+    for (const char* program : {"ssh", "tar"})
+      std::filesystem::permissions(bin / program, std::filesystem::perms::owner_all);
+    setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  }
+  ~HostsHere() { setenv("PATH", path.c_str(), 1); }
+  HostsHere(const HostsHere&) = delete;
+  HostsHere& operator=(const HostsHere&) = delete;
+  std::string path = std::getenv("PATH");
+};
+
+}  // namespace
+
+TEST_CASE("of a host's directory goes what Starling made there, and the rest is told") {
+  TestFolder folder("removal");
+  const std::filesystem::path dir = folder.path / "h";
+  const HostsHere here(folder.path / "bin");
+  HostFlock flock;
+  flock.id = "12ab";
+  Host host;
+  host.name = host.ssh = "h";
+  host.directory = dir.string();
+  flock.hosts.push_back(host);
+  const std::string part = "67124d9c5d2abb360297731fdf81b211.1.2.1.s0", node = "nodes/executor-0/";
+  const auto put = [&](const std::vector<std::string>& files) {
+    for (const std::string& file : files) {
+      std::filesystem::create_directories((dir / file).parent_path());
+      std::ofstream(dir / file) << "12ab\n";
+    }
+  };
+  put({"flock-id", "own-folder", "node.json", "node.log", "deployment.json", "flock.json.new",
+       "bin/starling", "keeper/in-use", "servers/2.yaml", "etcd/ca.pem", node + "config.json",
+       node + "state/journal.db", node + "state/before-loss-1/journal.db",
+       node + "jobs/" + part + ".log.1", node + "parts/" + part + "/plan",
+       node + "gpu-locks/gpu-0.0"});
+  std::vector<std::string> left;
+  SUBCASE("all of it, and links, not what they lead to") {
+    std::filesystem::create_directories(folder.path / "data");
+    std::ofstream(folder.path / "data" / "in-use") << "mine\n";
+    std::filesystem::create_directory_symlink(folder.path / "data", dir / node / "sessions");
+    CHECK(remove_hosts(flock, Remote(Way::ssh), left).empty());
+    CHECK(left.empty());
+    CHECK_FALSE(std::filesystem::exists(dir));
+    CHECK(std::filesystem::exists(folder.path / "data" / "in-use"));
+  }
+  SUBCASE("but for what is a user's") {
+    const std::vector<std::string> mine{
+        "bin/tool",           "etcd/notes",        "flock.json/a b",
+        node + "jobs/mine/x", node + "jobs/x.log", node + "parts/x/plan",
+        node + "state/notes", "nodes/mine/log",    "servers/3.yaml.orig"};
+    put(mine);
+    CHECK(remove_hosts(flock, Remote(Way::ssh), left).empty());
+    REQUIRE(left.size() == 1);
+    CHECK(left[0] == "h: left in " + dir.string() +
+                         ", because it is not Starling's: bin/tool etcd/notes flock.json " + node +
+                         "jobs/mine " + node + "jobs/x.log " + node + "parts/x " + node +
+                         "state/notes nodes/mine servers/3.yaml.orig");
+    for (const std::string& file : mine) CHECK_MESSAGE(std::filesystem::exists(dir / file), file);
+    const auto files = std::filesystem::recursive_directory_iterator(dir);
+    CHECK(std::count_if(begin(files), end(files), [](const auto& entry) {
+            return entry.is_regular_file();
+          }) == static_cast<std::ptrdiff_t>(mine.size()));
+  }
+  SUBCASE("nothing of another flock") {
+    flock.id = "34cd";
+    CHECK(remove_hosts(flock, Remote(Way::ssh), left).size() == 1);
+    CHECK(std::filesystem::exists(dir / "bin" / "starling"));
+  }
+}
+
 TEST_CASE("files are copied to hosts at once, one of them slowly, and nothing is left") {
   TestFolder folder("copies");
-  const std::filesystem::path dir = folder.path, bin = dir / "bin";
-  std::filesystem::create_directories(bin);
-  // An ssh that runs its command here, and a tar that takes its time for one host.
-  std::ofstream(bin / "ssh") << "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
-  std::ofstream(bin / "tar") << "#!/bin/sh\ncase \"$*\" in */slow.tar*) sleep 1 ;; esac\n"
-                                "PATH=${PATH#*:}\nexec tar \"$@\"\n";
-  for (const char* program : {"ssh", "tar"})
-    std::filesystem::permissions(bin / program, std::filesystem::perms::owner_all);
-  const std::string path = std::getenv("PATH");
-  setenv("PATH", (bin.string() + ":" + path).c_str(), 1);
+  const std::filesystem::path dir = folder.path;
+  const HostsHere here(dir / "bin");
   HostFlock flock;
   flock.dir = dir / "flock";
   std::filesystem::create_directories(flock.dir);
@@ -94,7 +165,6 @@ TEST_CASE("files are copied to hosts at once, one of them slowly, and nothing is
   for_each_at_once(flock.hosts.size(), [&](std::size_t i) {
     copied[i] = copy_files(flock, remote, flock.hosts[i], {"file"});
   });
-  setenv("PATH", path.c_str(), 1);
   for (std::size_t i = 0; i < copied.size(); ++i) {
     CHECK_MESSAGE(copied[i].ok(), (copied[i].ok() ? "" : copied[i].error().message));
     CHECK(std::filesystem::exists(std::filesystem::path(flock.hosts[i].directory) / "file"));
