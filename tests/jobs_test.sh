@@ -223,8 +223,10 @@ says "wrong.sh:2: '--gpu' is no option of a job; did you mean '--gpus'"
 echo text >aa
 status 2 "$starling" submit aa
 says "'aa' is a file, and neither"
-status 2 "$starling" submit nosuch.sh
-says "no file 'nosuch.sh'"
+for word in nosuch.sh no/such ./nosuch data.csv model.pt train.ipynb; do
+  status 2 "$starling" submit $word --lr 3
+  says "there is no file or program '$word' here; .*write '-- $word' for a program that is on the servers"
+done
 status 2 "$starling" submit echo --wait
 says "'--wait' stands behind the command 'echo'"
 status 0 "$starling" submit --wait -- echo --wait

@@ -109,6 +109,15 @@ TEST_CASE("what is there and can be no command is asked about") {
   CHECK(told({"/dev/null"}, false).find("'/dev/null' is a file, and neither") != std::string::npos);
   CHECK(told({"/bin/sh"}, false) == "taken");
   CHECK(told({"nowhere-here"}, false) == "taken");
+  for (const char* name : {"no/such", "./nosuch", "/opt/nosuch", "data.csv", "model.pt",
+                           "train.ipynb", "train.py", "python3.99"}) {
+    const std::string word = name, why = told({word, "--lr", "3"}, false);
+    CHECK_MESSAGE(why.find("there is no file or program '" + word + "' here") != std::string::npos,
+                  why);
+    CHECK(why.find("write '-- " + word + "' for a program that is on the servers") !=
+          std::string::npos);
+    CHECK(told({word, "--lr", "3"}, true) == "taken");
+  }
   CHECK(told({"", "x"}, true).find("program has no name") != std::string::npos);
 }
 

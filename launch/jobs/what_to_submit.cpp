@@ -25,12 +25,13 @@ constexpr std::size_t kMostScript = 1U << 20U;
 
 Error invalid(const std::string& what) { return {Errc::invalid, "submit: " + what}; }
 
-bool ends_with_any(const std::string& word, std::initializer_list<const char*> endings) {
-  const std::string extension = fs::path(word).extension().string();
-  return std::find(endings.begin(), endings.end(), extension) != endings.end();
-}
 bool is_job_file(const std::string& word) {
-  return ends_with_any(word, {".yaml", ".yml", ".json"});
+  const std::string extension = fs::path(word).extension().string();
+  return extension == ".yaml" || extension == ".yml" || extension == ".json";
+}
+/// A path, or with an ending: a mistyped name of a file, rather than of a program.
+bool names_a_file(const std::string& word) {
+  return word.find('/') != std::string::npos || !fs::path(word).extension().empty();
 }
 
 bool is_plain_file(const std::string& word) {
@@ -140,11 +141,10 @@ std::optional<Error> is_no_command(const SubmitWords& said) {
         "(its first line begins with '#!') nor a program; to have its jobs read, call it " +
         first + ".yaml, and to run it, write '-- PROGRAM " + first + "'");
   }
-  if (!is_program(first) &&
-      ends_with_any(first, {".sh", ".sbatch", ".slurm", ".job", ".py", ".txt"})) {
-    return invalid("there is no file '" + first +
-                   "'; give a script or a job file that is there, or "
-                   "a command after '--'");
+  if (!is_program(first) && names_a_file(first)) {
+    return invalid("there is no file or program '" + first +
+                   "' here; give a script, a job file or a program that is there, or write '-- " +
+                   first + "' for a program that is on the servers only");
   }
   const std::string misplaced = option_behind(said, false);
   if (misplaced.empty()) return std::nullopt;

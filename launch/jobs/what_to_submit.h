@@ -28,9 +28,10 @@ struct WhatToSubmit {
 };
 
 /// A job file (.yaml, .yml, .json), a script (job_script.h), either of them on standard input, or a
-/// command. What looks like a file or like a misplaced option is never taken for a command, nor
-/// such an option for a script's argument: the message (`invalid`) says what to write; after "--"
-/// words are what they are. Every job has the submitter's folder and environment.
+/// command. What looks like a file (a path, or with an ending) and is no program here, or like a
+/// misplaced option is never taken for a command, nor such an option for a script's argument: the
+/// message (`invalid`) says what to write; after "--" words are what they are. Every job has the
+/// submitter's folder and environment.
 [[nodiscard]] Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from);
 
 }  // namespace starling
