@@ -309,7 +309,7 @@ void add_up(const Command& root) {
     for (const char* name :
          {"--topology", "--policy", "--agents", "--partitions", "--servers-per-executor",
           "--launcher", "--physics", "--speed", "--speedup", "--health", "--state", "--etcd-ca",
-          "--etcd-cert", "--etcd-key", "--etcd-user", "--etcd-password-file"}) {
+          "--etcd-cert", "--etcd-key", "--etcd-user", "--etcd-password-file", "--standbys"}) {
       if (command.given(name)) o->given.insert(name);
     }
     return up(*o);

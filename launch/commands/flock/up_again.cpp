@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <thread>
 #include <vector>
@@ -43,6 +44,30 @@ bool same_servers(const std::vector<const DeployedNode*>& there,
       return false;
   }
   return true;
+}
+
+/// Standbys that its agents have; of a flock in etcd as many as there may be, at most.
+Result<std::uint32_t> standbys_of(const Deployment& flock) {
+  if (flock.state.empty()) return 0U;
+  const auto members = read_flock(flock.dir / "flock.json");
+  if (!members) return members.error();
+  std::size_t most = 0;
+  for (const auto& [id, member] : members.value()) most = std::max(most, member.standby.size());
+  return static_cast<std::uint32_t>(most);
+}
+
+/// Servers of the largest executor; empty: with `asked` each would have those that it has.
+std::string other_size(std::uint32_t asked, const Deployment& flock, const Topology& topology) {
+  const auto there = flock.with_role(Role::executor);
+  std::vector<std::string> hosts(topology.server_count());
+  std::uint32_t most = 0;
+  for (const DeployedNode* executor : there) {
+    const std::uint32_t last = std::min(executor->servers.last, topology.server_count());
+    for (std::uint32_t s = executor->servers.first; s < last; ++s) hosts[s] = executor->host;
+    most = std::max(most, executor->servers.last - executor->servers.first);
+  }
+  const auto nodes = executor_nodes(topology, flock.agents(), asked, hosts);
+  return nodes && !same_servers(there, nodes.value()) ? std::to_string(most) : std::string();
 }
 
 /// "--policy tetris, which is fifo; ..."; empty: nothing is asked for that the flock is not.
@@ -87,11 +112,19 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
     if (to_yaml(asked.value()) != to_yaml(topology))
       differs("--topology", o.topology, "another data centre");
   }
-  if (o.given.contains("--servers-per-executor") &&
-      flock.with_role(Role::executor).front()->host.empty()) {
-    const auto asked = executor_nodes(topology, flock.agents(), o.servers_per_executor);
-    if (asked && !same_servers(flock.with_role(Role::executor), asked.value()))
-      differs("--servers-per-executor", std::to_string(o.servers_per_executor), "another number");
+  if (o.given.contains("--servers-per-executor")) {
+    const std::string is = other_size(o.servers_per_executor, flock, topology);
+    if (!is.empty()) differs("--servers-per-executor", std::to_string(o.servers_per_executor), is);
+  }
+  if (o.given.contains("--standbys")) {
+    const auto is = standbys_of(flock);
+    if (!is) return is.error();
+    // More than there are other agents are as many as there are, as it is with fewer agents than
+    // partitions (up_plan.cpp).
+    const std::uint32_t most = flock.agents() == 0 ? 0 : flock.agents() - 1;
+    const std::uint32_t asked = o.partitions > o.agents ? most : std::min(o.standbys, most);
+    if (flock.state.empty() || (asked != is.value() && std::min(o.standbys, most) != is.value()))
+      differs("--standbys", std::to_string(o.standbys), std::to_string(is.value()));
   }
   return wrong;
 }

@@ -91,10 +91,45 @@ TEST_CASE("a second up may repeat what the first one said, and nothing else") {
         "up: the flock in flock is there already, and is not changed by this command: it was "
         "asked for --policy tetris, which is consolidate; --agents 3, which is 2; --topology " +
             other +
-            ", which is another data centre; --servers-per-executor 1, which is another "
-            "number; leave that out ('starling configure' changes policy, speed model and "
+            ", which is another data centre; --servers-per-executor 1, which is 2; leave that out "
+            "('starling configure' changes policy, speed model and "
             "servers), or "
             "give another --flock");
+}
+
+TEST_CASE("standbys are those of the flock's members, and on hosts executors have those servers") {
+  const TestFolder folder("again");
+  Deployment flock = two_agents();
+  flock.dir = folder.path;
+  for (DeployedNode& node : flock.nodes) {
+    if (node.role == Role::executor) node.host = "h" + std::to_string(node.servers.first / 2);
+  }
+  UpOptions o;
+  const auto told = [&](const char* option) {
+    o.given = {option};
+    const Status fits = fits_flock(o, flock, flat(4));
+    return fits.ok() ? std::string() : fits.error().message;
+  };
+  CHECK(told("--servers-per-executor").empty());  // 8, and a host has 2
+  o.servers_per_executor = 1;
+  CHECK(told("--servers-per-executor").find("--servers-per-executor 1, which is 2") !=
+        std::string::npos);
+  CHECK(told("--standbys").find("--standbys 3, which is 0") != std::string::npos);
+
+  flock.state = "etcd://127.0.0.1:2379/x";
+  Flock members;
+  for (std::uint32_t a = 0; a < 2; ++a) {
+    const std::string port = std::to_string(9000 + 2 * a), other = std::to_string(9001 + 2 * a);
+    Member& agent = members[agent_node(AgentId{a})];
+    agent = {agent_node(AgentId{a}), Role::agent, "tcp://127.0.0.1:" + port, ""};
+    agent.standby.push_back({"tcp://127.0.0.1:" + other, ""});
+  }
+  REQUIRE(write_flock(flock.dir / "flock.json", members).ok());
+  CHECK(told("--standbys").empty());  // 3, and there is one other agent
+  o.standbys = 0;
+  CHECK(told("--standbys").find("--standbys 0, which is 1") != std::string::npos);
+  o.partitions = 2;  // of one agent: all must be able to serve both
+  CHECK(told("--standbys").empty());
 }
 
 TEST_CASE("a copy of a flock that is up is told by its ports, a single one that is taken is not") {

@@ -77,6 +77,10 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
     return {Errc::invalid, "up: --partitions is at most " + std::to_string(kMostWithFewerAgents) +
                                " where there are fewer agents"};
   }
+  if (o.given.contains("--standbys") && o.state.empty()) {
+    return {Errc::invalid,
+            "up: --standbys goes with --state etcd://..., where agents can take a partition over"};
+  }
   DeploymentPlan plan;
   plan.dir = dir;
   plan.policy = o.policy;
