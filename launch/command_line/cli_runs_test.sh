@@ -74,6 +74,11 @@ expect 2 "give --resume" experiment e.yaml --out e.out --quiet
 expect 0 '"missing": 0' experiment e.yaml --out e.out --quiet --resume --json
 expect 0 "skipping" report e.out
 
+{ cat w.csv; sed -n 2p w.csv; sed -n 3p w.csv | awk -F, -v OFS=, '{ $3 = "0"; print }'; } >gaps.csv
+sed "s/^workloads: .*/workloads: [{name: w, file: gaps.csv}]/; s/^loads: .*//; s/^faults: .*//" e.yaml >gaps.yaml
+expect 0 "w: 1 row dropped (no GPU or 0 s), 1 job of a name used before." experiment gaps.yaml --out gaps.out --quiet
+head -1 gaps.out/table.csv | grep -q ',rows_dropped,duplicate_names$' || fail "table.csv does not say what was dropped: $(cat gaps.out/table.csv)"
+
 echo "-- an experiment in parts"
 same_results() {
   # But for the times that the machine took.

@@ -103,6 +103,13 @@ ComparisonTable table_of(const TableKey& key, const Group& group, const std::str
   const auto bound = [](const RunFact& run) { return run.point.bound_jct_s; };
   const Interval bounds = over(group.rows.at(base), pairs, bound);
   if (bounds.n > 0 && bounds.mean > 0) table.bound_s = bounds;
+  // All policies have the same jobs, and a file's are the same with each seed.
+  for (const auto& [pair, run] : group.rows.at(base)) {
+    if (run->dropped + run->duplicates == 0) continue;
+    SourceGaps& gaps = table.gaps[pair.first];
+    gaps.dropped = std::max(gaps.dropped, run->dropped);
+    gaps.duplicates = std::max(gaps.duplicates, run->duplicates);
+  }
   for (const RowKey& row_key : group.order) {
     const RowRuns& runs = group.rows.at(row_key);
     table.left_out += runs.size() - pairs.size();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,7 @@ namespace starling {
 struct RunFact {
   RunPoint point;
   std::uint64_t submitted = 0, finished = 0;
+  std::uint64_t dropped = 0, duplicates = 0;  ///< RunResult::dropped, RunFigures::duplicates
   double avg_jct_s = 0, p99_jct_s = 0, floor_jct_s = 0, utilization = 0;
 };
 
@@ -40,6 +42,11 @@ struct ComparisonRow {
   std::uint64_t unfinished = 0;  ///< jobs that did not finish, over all pairs
 };
 
+/// What of a workload's source is no job, or has the name of another.
+struct SourceGaps {
+  std::uint64_t dropped = 0, duplicates = 0;
+};
+
 /// Policies on one topology at one load under the same faults, by mean JCT. All figures are of the
 /// pairs that every row has run; other runs are only counted.
 struct ComparisonTable {
@@ -50,7 +57,8 @@ struct ComparisonTable {
   std::size_t pairs = 0;
   std::size_t left_out = 0;  ///< runs of pairs that are not whole
   Interval floor_s;
-  Interval bound_s;  ///< RunPoint::bound_jct_s; n 0: not asked
+  Interval bound_s;                        ///< RunPoint::bound_jct_s; n 0: not asked
+  std::map<std::string, SourceGaps> gaps;  ///< of workloads that have some
   std::vector<ComparisonRow> rows;
 };
 
@@ -64,7 +72,8 @@ struct ComparisonTable {
 /// "placement (A)" and so on; "all families".
 [[nodiscard]] std::string family_text(std::optional<Family> family);
 /// What readers of these tables are told below them, in Markdown (`*may*`), a paragraph each: what
-/// their marks mean, and which rows are not like for like. table.md and the page have the same.
+/// their marks mean, which rows are not like for like, and what of each workload's source is
+/// missing. table.md and the page have the same.
 [[nodiscard]] std::vector<std::string> table_notes(std::span<const ComparisonTable> tables);
 /// The tables as Markdown, with a line on how to read them, and the notes below it.
 [[nodiscard]] std::string tables_markdown(const std::string& name,

@@ -78,6 +78,27 @@ TEST_CASE("an order that each of several agents keeps for itself is marked and n
   CHECK(text.find("† orders the jobs of each partition by themselves") != std::string::npos);
 }
 
+TEST_CASE("what a workload's source lacks is told once for each workload, and is in every row") {
+  std::vector<RunFact> runs{fact("base", 1, 20), fact("ours", 1, 10), fact("base", 2, 20),
+                            fact("ours", 2, 10), fact("base", 1, 20), fact("ours", 1, 10)};
+  for (RunFact& run : runs) run.dropped = 3, run.duplicates = 1;
+  for (std::size_t i = 4; i < 6; ++i) {
+    runs[i].point.workload = "other";
+    runs[i].dropped = 0, runs[i].duplicates = 2;
+  }
+  const auto tables = compare(runs, "base");
+  REQUIRE(tables.size() == 1);
+  const std::string text = tables_markdown("x", tables);
+  CHECK(text.find("\nw: 3 rows dropped (no GPU or 0 s), 1 job of a name used before.\n") !=
+        std::string::npos);
+  CHECK(text.find("\nother: 2 jobs of a name used before.\n") != std::string::npos);
+  const std::string csv = tables_csv(tables);
+  CHECK(csv.find(",rows_dropped,duplicate_names\n") != std::string::npos);
+  CHECK(csv.find(",3,3\n") != csv.rfind(",3,3\n"));
+  CHECK(tables_markdown("x", compare(std::vector{fact("base", 1, 20)}, "base")).find("dropped") ==
+        std::string::npos);
+}
+
 TEST_CASE("families, topologies and loads have tables of their own") {
   std::vector<RunFact> runs{fact("a", 1, 10), fact("b", 1, 20, Family::order),
                             fact("c", 1, 30, Family::order), fact("a", 1, 10)};

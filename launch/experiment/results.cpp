@@ -39,6 +39,9 @@ Json to_json(const ComparisonRow& row) {
 Json to_json(const ComparisonTable& table) {
   Json rows = Json::array();
   for (const ComparisonRow& row : table.rows) rows.push_back(to_json(row));
+  Json gaps = Json::object();
+  for (const auto& [workload, some] : table.gaps)
+    gaps[workload] = {{"rows_dropped", some.dropped}, {"duplicate_names", some.duplicates}};
   return {
       {"family", table.family ? Json(std::string(1, static_cast<char>(*table.family))) : Json()},
       {"family_name", family_text(table.family)},
@@ -49,6 +52,7 @@ Json to_json(const ComparisonTable& table) {
       {"left_out", table.left_out},
       {"floor_jct_s", to_json(table.floor_s)},
       {"bound_jct_s", table.bound_s.n > 0 ? to_json(table.bound_s) : Json()},
+      {"gaps", gaps},
       {"rows", rows}};
 }
 

@@ -44,8 +44,9 @@ Topology two_servers() {
   return generate_flat(shape).value();
 }
 
-/// A folder with one table of two policies at two loads.
-void write_folder(const std::filesystem::path& dir, const std::string& name) {
+/// A folder with one table of two policies at two loads; `dropped`: rows of the trace.
+void write_folder(const std::filesystem::path& dir, const std::string& name,
+                  std::uint64_t dropped = 0) {
   Manifest manifest{name, "</script><b>bold", "evaluation", "slow", "trace", {}};
   std::filesystem::create_directories(dir / "runs");
   int id = 0;
@@ -61,7 +62,8 @@ void write_folder(const std::filesystem::path& dir, const std::string& name) {
         point.seed = seed;
         point.topology = "two";
         point.workload = "w";
-        const RunResult run = small_run((*label == 's' ? 100 : 40) + static_cast<double>(seed));
+        RunResult run = small_run((*label == 's' ? 100 : 40) + static_cast<double>(seed));
+        run.dropped = dropped;
         REQUIRE(write_record(dir / "runs" / (point.id + ".json"), point, "", run,
                              run_curves(run, two_servers()))
                     .ok());
@@ -125,6 +127,21 @@ TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and o
   CHECK(count_of(dom, ">Knows</th>") == 2);
   CHECK(count_of(dom, "place, order</td>") == 2);
   CHECK(count_of(dom, ">Rows that may do other things") == 1);
+}
+
+TEST_CASE("rows that are no jobs are told in table.md, table.csv, JSON and on the page") {
+  const TestFolder folder("gaps");
+  write_folder(folder.path, "x", 7);
+  const Results results = read_results(folder.path).value();
+  const std::string note = "w: 7 rows dropped (no GPU or 0 s).";
+  CHECK(table_notes(results.tables) == std::vector<std::string>{note});
+  REQUIRE(write_results(folder.path, results).ok());
+  const std::string markdown = read_text_file(folder.path / "table.md").value();
+  CHECK(count_of(markdown, "\n" + note + "\n") == 2);
+  CHECK(count_of(read_text_file(folder.path / "table.csv").value(), ",7,0\n") == 4);
+  CHECK(experiment_page(results).find("\"table_notes\":[\"" + note + "\"]") != std::string::npos);
+  const auto table = nlohmann::json::parse(results_json(results)).at("comparisons").at(1);
+  CHECK(table.at("gaps").at("w").at("rows_dropped") == 7);
 }
 
 TEST_CASE("the page is whole, names no host, and no text can end its script") {

@@ -76,6 +76,7 @@ Status run_one(const Experiment& experiment, const Inputs& inputs, const RunPoin
   if (!jobs) return jobs.error();
   auto result = run(topology, jobs.value(), policies, sim_options(experiment, point, topology));
   if (!result) return result.error();
+  result.value().dropped = jobs.value().dropped;
   const fs::path& out = options.out;
   if (experiment.jobs_csv) {
     if (Status rows = write_rows(out / "jobs" / (point.id + ".csv"), result.value()); !rows)

@@ -122,6 +122,8 @@ Result<RunRecord> read_record(const std::filesystem::path& file, const RunPoint&
     fact.point = point;
     fact.submitted = summary.at("jobs_submitted").get<std::uint64_t>();
     fact.finished = summary.at("jobs_finished").get<std::uint64_t>();
+    fact.dropped = summary.value("rows_dropped", std::uint64_t{0});  // of an earlier program: none
+    fact.duplicates = summary.value("duplicate_names", std::uint64_t{0});
     fact.avg_jct_s = number_or(summary, "avg_jct_s", 0);
     fact.p99_jct_s = number_or(summary, "p99_jct_s", 0);
     fact.floor_jct_s = number_or(summary, "floor_jct_s", 0);

@@ -67,6 +67,15 @@ void add_row(const ComparisonRow& row, const std::string& label, double unit, bo
           " |\n";
 }
 
+std::string gaps_text(const SourceGaps& gaps) {
+  std::string text;
+  if (gaps.dropped > 0) text = counted(gaps.dropped, "row") + " dropped (no GPU or 0 s)";
+  if (gaps.duplicates > 0) {
+    text += (text.empty() ? "" : ", ") + counted(gaps.duplicates, "job") + " of a name used before";
+  }
+  return text;
+}
+
 void add_notes(const ComparisonTable& table, std::string& text) {
   for (const std::string& note : table_notes({&table, 1})) text += "\n" + note + "\n";
   std::uint64_t unfinished = 0;
@@ -117,7 +126,9 @@ void add_table(const ComparisonTable& table, std::string& text) {
 
 std::vector<std::string> table_notes(std::span<const ComparisonTable> tables) {
   bool unlike = false, best = false, by_partition = false;
+  std::map<std::string, SourceGaps> gaps;
   for (const ComparisonTable& table : tables) {
+    gaps.insert(table.gaps.begin(), table.gaps.end());
     for (const ComparisonRow& row : table.rows) {
       const ComparisonRow& first = table.rows.front();
       unlike |= !table.family && (row.may != first.may || row.knows != first.knows);
@@ -129,6 +140,8 @@ std::vector<std::string> table_notes(std::span<const ComparisonTable> tables) {
   if (unlike) notes.emplace_back(kUnlike);
   if (best) notes.push_back(std::string("‡ ") + kBest);
   if (by_partition) notes.push_back(std::string("† ") + kByPartition);
+  for (const auto& [workload, some] : gaps)
+    notes.push_back(workload + ": " + gaps_text(some) + ".");
   return notes;
 }
 

@@ -28,8 +28,12 @@ std::string tables_csv(std::span<const ComparisonTable> tables) {
       "topology,load,faults,policy,agents,family,may,knows,best,baseline,by_partition,pairs,"
       "floor_jct_s,avg_jct_s,avg_jct_half95_s,p99_jct_s,p99_jct_half95_s,gpu_utilization,"
       "under_baseline_s,under_baseline_half95_s,under_baseline_share,"
-      "under_baseline_share_half95,excess_removed,unfinished_jobs,bound_jct_s\n";
+      "under_baseline_share_half95,excess_removed,unfinished_jobs,bound_jct_s,"
+      "rows_dropped,duplicate_names\n";
   for (const ComparisonTable& table : tables) {
+    SourceGaps gaps;
+    for (const auto& [workload, some] : table.gaps)
+      gaps.dropped += some.dropped, gaps.duplicates += some.duplicates;
     for (const ComparisonRow& row : table.rows) {
       text += csv_field(table.topology) + ',' + (table.load > 0 ? number(table.load) : "") + ',' +
               csv_field(table.faults) + ',' + csv_field(row.label) + ',' +
@@ -41,7 +45,8 @@ std::string tables_csv(std::span<const ComparisonTable> tables) {
               fields(row.less_share) + ',' +
               (row.excess_removed ? number(*row.excess_removed) : "") + ',' +
               std::to_string(row.unfinished) + ',' +
-              (table.bound_s.n > 0 ? number(table.bound_s.mean) : "") + '\n';
+              (table.bound_s.n > 0 ? number(table.bound_s.mean) : "") + ',' +
+              std::to_string(gaps.dropped) + ',' + std::to_string(gaps.duplicates) + '\n';
     }
   }
   return text;
