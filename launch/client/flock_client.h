@@ -65,7 +65,7 @@ class FlockClient {
   [[nodiscard]] std::string user() const;
 
   /// Done, or `invalid`: why the flock could never run it. Types of GPUs get the topology's
-  /// spelling.
+  /// spelling; one of them has to be there.
   [[nodiscard]] Status can_run(JobSpec& job) const;
   /// Makes the job this user's, where it does not say whose it is. `invalid`: it says another, and
   /// only root submits for others.

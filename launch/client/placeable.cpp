@@ -12,19 +12,45 @@
 
 namespace starling {
 
-Status spell_gpu_types(const Topology& topology, JobSpec& spec) {
+namespace {
+
+/// How the data centre spells it; null: it has no such type.
+const std::string* spelling(const Topology& topology, const std::string& asked) {
+  for (const GpuType& type : topology.gpu_types()) {
+    if (lower_case(type.name) == lower_case(asked)) return &type.name;
+  }
+  return nullptr;
+}
+
+std::string all_types(const Topology& topology) {
   std::vector<std::string> types;
   for (const GpuType& type : topology.gpu_types()) types.push_back(type.name);
+  return joined(types, ", ");
+}
+
+}  // namespace
+
+Status spell_gpu_types(const Topology& topology, JobSpec& spec) {
+  bool any = spec.gpu_types.empty();
   for (std::string& asked : spec.gpu_types) {
-    const auto same = std::find_if(types.begin(), types.end(), [&](const std::string& type) {
-      return lower_case(type) == lower_case(asked);
-    });
-    if (same == types.end())
-      return {Errc::invalid,
-              "it asks for GPUs of type " + asked + ", the data centre has " + joined(types, ", ")};
+    const std::string* const same = spelling(topology, asked);
+    if (same == nullptr) continue;
+    any = true;
     asked = *same;
   }
-  return done();
+  if (any) return done();
+  return {Errc::invalid, "it asks for GPUs of type " + joined(spec.gpu_types, " or ") +
+                             ", the data centre has " + all_types(topology)};
+}
+
+std::string unknown_gpu_types(const Topology& topology, const JobSpec& spec) {
+  std::vector<std::string> unknown;
+  for (const std::string& asked : spec.gpu_types) {
+    if (spelling(topology, asked) == nullptr) unknown.push_back(asked);
+  }
+  if (unknown.empty()) return {};
+  return "it asks for GPUs of type " + joined(unknown, " or ") +
+         ", too, of which the data centre has none; it has " + all_types(topology);
 }
 
 Status can_ever_fit(const Topology& topology, const JobSpec& spec) {

@@ -32,9 +32,20 @@ TEST_CASE("a job that can never fit is told why") {
     job.gpu_types = {"v100", "k80"};
     CHECK(spell_gpu_types(topology, job).ok());
     CHECK(job.gpu_types == std::vector<std::string>{"V100", "K80"});
-    job.gpu_types = {"H100"};
+    CHECK(unknown_gpu_types(topology, job).empty());
+    job.gpu_types = {"H100", "A100"};
     CHECK(spell_gpu_types(topology, job).error().message ==
-          "it asks for GPUs of type H100, the data centre has V100, K80");
+          "it asks for GPUs of type H100 or A100, the data centre has V100, K80");
+  }
+  SUBCASE("one of the types that it asks for is enough, the others are told") {
+    job.gpu_types = {"v100", "A100"};
+    job.workers = 2;
+    CHECK(spell_gpu_types(topology, job).ok());
+    CHECK(job.gpu_types == std::vector<std::string>{"V100", "A100"});
+    CHECK(can_ever_fit(topology, job).ok());
+    CHECK(unknown_gpu_types(topology, job) ==
+          "it asks for GPUs of type A100, too, of which the data centre has none; it has V100, "
+          "K80");
   }
   SUBCASE("a worker larger than any server") {
     job.workers = 1;

@@ -23,6 +23,8 @@ expect 0 "finished, exit code 0" submit --wait -- test --wait = --wait
 expect 0 "finished, exit code 0" submit --wait --name '[a,b]' -- sh -c '[ -e seen.txt ]'
 expect 3 "failed, exit code 3" submit --wait -- sh -c 'echo why; exit 3'
 expect 2 "the data centre has 4" submit --gpus 5 -- true
+expect 2 "it asks for GPUs of type A100 or K80, the data centre has V100" submit --gpu-type A100,K80 -- true
+expect 0 "it asks for GPUs of type A100, too, of which the data centre has none; it has V100" submit --wait --gpu-type A100,v100 -- true
 expect 0 "finished" jobs
 "$starling" submit -- true >/dev/full 2>err.txt
 [ $? -eq 1 ] || fail "submit: an id that no job got is no success"

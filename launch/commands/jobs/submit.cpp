@@ -10,6 +10,7 @@
 
 #include "base/visible.h"
 #include "launch/client/job_array.h"
+#include "launch/client/placeable.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
@@ -106,11 +107,18 @@ int wait_for(FlockClient& flock, const std::vector<JobSpec>& asked, bool json) {
   return status;
 }
 
-/// Why one of them could never run, or 0.
+/// Why one of them could never run, or 0. GPU types that are not there are told.
 int refuse_misfits(const FlockClient& flock, std::vector<JobSpec>& jobs) {
   for (std::size_t i = 0; i < jobs.size(); ++i) {
     const Status can = flock.can_run(jobs[i]);
-    if (can.ok()) continue;
+    if (can.ok()) {
+      const std::string unknown = unknown_gpu_types(flock.topology(), jobs[i]);
+      if (!unknown.empty())
+        std::fprintf(stderr, "starling: submit: %s: %s\n",
+                     jobs[i].name.empty() ? "a job" : visible_line(jobs[i].name).c_str(),
+                     unknown.c_str());
+      continue;
+    }
     const std::string which = jobs.size() == 1 ? ""
                                                : ", job " + std::to_string(i + 1) + " of " +
                                                      std::to_string(jobs.size()) + ",";
