@@ -186,6 +186,11 @@ TEST_CASE("what cannot be is said before any agent is asked") {
   job.duration = 1min;
   job.gpus_per_worker = 5;
   CHECK(flock.can_run(job).error().code == Errc::invalid);
+  job.gpus_per_worker = 1;
+  job.command = {"true"};
+  CHECK(flock.can_run(job).ok());
+  job.duration = 0s;
+  CHECK(flock.can_run(job).error().message.find("--duration TIME") != std::string::npos);
   CHECK(flock.members().error().code == Errc::unsupported);
   CHECK(flock.add_member({}).error().code == Errc::unsupported);
   CHECK(flock.job(std::string("no id")).error().code == Errc::invalid);

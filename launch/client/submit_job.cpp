@@ -36,6 +36,12 @@ Status FlockClient::can_run(JobSpec& job) const {
     return {Errc::invalid,
             "a duration alone is emulated, and this flock starts processes; give it a command"};
   }
+  if (!job.command.empty() && job.duration == Duration::zero() &&
+      deployment_->launcher == "emulated") {
+    return {Errc::invalid,
+            "this flock emulates jobs, and it does not say for how long; give it a duration "
+            "(--duration TIME, duration_s in a job file)"};
+  }
   return can_ever_fit(topology_, job);
 }
 

@@ -31,6 +31,10 @@ constexpr JobOption kOptions[] = {
     {"--restore-s", "X", "restore_s", "seconds from a start to the first step"},
     {"--priority", "N", "priority", "larger is more urgent (default 0)"},
     {"--requeue", "yes|no", "requeue", "no: once started, it is never started again (default yes)"},
+    {"--user", "NAME", "user",
+     "whose it is (default: you); of users that a flock knows only root names another"},
+    {"--duration", "TIME", "duration_s",
+     "how long it runs: 90 (s), 2h; without a command it is emulated"},
     {"--queue", "NAME", "queue", "queue or virtual cluster, for filters and figures"},
     {"--model", "NAME", "model", "what it trains, for forecasts of its speed"},
     {"--directory", "DIR", "directory", "to run in (default: the present one)"},
@@ -130,6 +134,7 @@ Status set_terms(const std::string& flag, const std::string& text, JobSpec& spec
 Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
   if (flag == "--name") spec.name = text;
   if (flag == "--queue") spec.queue = text;
+  if (flag == "--user") spec.user = text;
   if (flag == "--model") spec.model = text;
   if (flag == "--gpus") return whole(flag, text, 1024, spec.gpus_per_worker);
   if (flag == "--workers") return whole(flag, text, 8192, spec.workers);
@@ -141,6 +146,10 @@ Status set(const std::string& flag, const std::string& text, JobSpec& spec) {
   if (flag == "--requeue") {
     if (text != "yes" && text != "no") return wrong(flag, text, "yes or no");
     spec.no_requeue = text == "no";
+  }
+  if (flag == "--duration") {
+    if (Status right = meaning(flag, text, parse_time, spec.duration); !right.ok()) return right;
+    if (spec.duration == Duration::zero()) return wrong(flag, text, "a time above 0, as 90 or 2h");
   }
   if (flag == "--priority") {
     const bool below = !text.empty() && text[0] == '-';

@@ -121,6 +121,34 @@ TEST_CASE("what is there and can be no command is asked about") {
   CHECK(told({"", "x"}, true).find("program has no name") != std::string::npos);
 }
 
+TEST_CASE("a duration without a command is a job to emulate") {
+  const auto submitted = [&](JobOptions options, std::vector<std::string> words) {
+    SubmitWords said;
+    said.words = std::move(words), said.options = std::move(options);
+    return what_to_submit(said, Submitter{"/", {}});
+  };
+  const auto emulated = submitted({{"--duration", "2h"}, {"--user", "ann"}, {"--gpus", "2"}}, {});
+  REQUIRE(emulated.ok());
+  const JobSpec& job = emulated.value().jobs.front();
+  CHECK(job.command.empty());
+  CHECK(job.duration == std::chrono::hours(2));
+  CHECK(job.user == "ann");
+  CHECK(job.gpus_per_worker == 2);
+  // With a command it is what it is said to take.
+  const auto both = submitted({{"--duration", "90"}}, {"true"});
+  REQUIRE(both.ok());
+  CHECK(both.value().jobs.front().command == std::vector<std::string>{"true"});
+  CHECK(both.value().jobs.front().duration == std::chrono::seconds(90));
+  for (const char* text : {"0", "-1", "soon"})
+    CHECK(submitted({{"--duration", text}}, {}).error().message.find("--duration") !=
+          std::string::npos);
+  CHECK(submitted({{"--duration", "5"}, {"--model", "nosuch"}}, {})
+            .error()
+            .message.find("not in the catalogue") != std::string::npos);
+  CHECK(submitted({{"--user", "ann"}}, {}).error().message.find("give a job file") !=
+        std::string::npos);
+}
+
 TEST_CASE("an option of submit's behind a script is asked about; after '--' it is the script's") {
   const TestFolder folder("script");
   const std::string file = folder.path / "train.sh";

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "launch/jobs/job_script.h"
 #include "launch/jobs/split.h"
+#include "workload/catalogue.h"
 #include "workload/check_job.h"
 #include "workload/job_file.h"
 
@@ -164,6 +165,20 @@ Result<WhatToSubmit> command_job(const SubmitWords& said) {
   return what;
 }
 
+/// One without a command, which a flock with emulated GPUs pretends to run.
+Result<WhatToSubmit> emulated_job(const SubmitWords& said) {
+  WhatToSubmit what;
+  what.options = said.options;
+  JobSpec spec;
+  if (Status set = set_options(said.options, spec); !set.ok()) return invalid(set.error().message);
+  if (!spec.model.empty() && !known_model(spec.model))
+    return invalid("--model: '" + spec.model.substr(0, 64) +
+                   "' cannot be emulated: it is not in the catalogue");
+  if (Status right = check_job(spec, Limits{}); !right.ok()) return invalid(right.error().message);
+  what.jobs.push_back(std::move(spec));
+  return what;
+}
+
 /// A file that begins with "#!".
 Result<WhatToSubmit> of_script(const SubmitWords& said) {
   const std::string& file = said.words.front();
@@ -208,11 +223,12 @@ Result<WhatToSubmit> of_words(const SubmitWords& said) {
 }  // namespace
 
 Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from) {
-  if (said.words.empty())
+  const bool emulated = said.words.empty() && said.options.contains("--duration");
+  if (said.words.empty() && !emulated)
     return invalid(
         "give a job file (.yaml), a script, '-' for standard input, or a command after "
         "'--'");
-  auto what = of_words(said);
+  auto what = emulated ? emulated_job(said) : of_words(said);
   if (!what) return what;
   const auto option = [&](const char* flag) {
     const auto at = what.value().options.find(flag);

@@ -231,7 +231,8 @@ void add_submit(const Command& root) {
   command.examples({"starling submit --gpus 2 --wait -- python train.py",
                     "starling submit job.yaml --wait", "starling submit train.sbatch",
                     "starling submit --array 0-999%50 --time-limit 2h -- ./sweep.sh",
-                    "starling submit --after ok:12ab34 --retries 2 -- ./next.sh"});
+                    "starling submit --after ok:12ab34 --retries 2 -- ./next.sh",
+                    "starling submit --gpus 4 --duration 2h"});
   command.action([command, o] { return submit(command, *o); });
 }
 
