@@ -16,6 +16,9 @@ grep -q '^ready' up.txt || fail "up is not ready: $(cat up.err)"
 expect 2 "99" up --flock "$work/none" --topology one.yaml --agents 99
 [ ! -e "$work/none" ] || fail "a refused up leaves $(ls -A "$work/none")"
 expect 0 "agent-0" top
+grep -q '^left out: 0 everywhere: ' out.txt || fail "top does not say what it left out: $(cat out.txt)"
+awk 'length > 100 { exit 1 }' out.txt || fail "top is wider than 100 characters: $(cat out.txt)"
+expect 0 "learned from" top --wide
 expect 0 "finished, exit code 0" submit --wait --gpus 2 -- sh -c 'echo $CUDA_VISIBLE_DEVICES > seen.txt'
 expect 0 "finished, exit code 0" submit jw.yaml --wait
 expect 0 "finished, exit code 0" submit --wait jw.yaml

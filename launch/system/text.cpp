@@ -117,6 +117,25 @@ std::string narrow_table(std::vector<std::vector<std::string>>& rows, std::size_
   return text;
 }
 
+std::string wrapped(const std::string& line, std::size_t width) {
+  std::string text;
+  std::size_t used = 0;
+  for (std::size_t at = 0; at <= line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size()), size = end - at;
+    if (at > 0 && used + 1 + size > width) {
+      text += "\n  ";
+      used = 2;
+    } else if (at > 0) {
+      text += ' ';
+      ++used;
+    }
+    text.append(line, at, size);
+    used += size;
+    at = end + 1;
+  }
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& words, const char* between) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : between) + word;

@@ -30,6 +30,10 @@ namespace starling {
 /// The words, with `between` between them.
 [[nodiscard]] std::string joined(const std::vector<std::string>& words, const char* between);
 
+/// The line, broken at blanks so that none is wider than `width`; those that follow are set in by
+/// two blanks. A word that is wider stays whole.
+[[nodiscard]] std::string wrapped(const std::string& line, std::size_t width);
+
 /// Columns padded to their widest cell: the first to the left, the others to the right. The first
 /// row is the heading and is underlined. Rows may be shorter than the first. What could fool a
 /// terminal reads '?' (base/visible.h).

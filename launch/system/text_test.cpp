@@ -37,6 +37,14 @@ TEST_CASE("tables line up, numbers to the right") {
         "job   GPUs\n----------\na        8\nlong   128\n");
 }
 
+TEST_CASE("a line is broken at blanks") {
+  CHECK(wrapped("", 10) == "");
+  CHECK(wrapped("one two", 10) == "one two");
+  CHECK(wrapped("one two six", 7) == "one two\n  six");
+  CHECK(wrapped("one two six", 6) == "one\n  two\n  six");
+  CHECK(wrapped("a considerable word", 5) == "a\n  considerable\n  word");
+}
+
 TEST_CASE("a table is narrowed to a width, what says nothing first") {
   const std::vector<std::vector<std::string>> all{{"agent", "free", "bad", "p99", "patience"},
                                                   {"a0", "3", "0", "1 ms", "4"},

@@ -83,10 +83,11 @@ std::string as_table(const std::vector<AgentStatus>& agents, const FlockClient& 
                     a.speed.model.empty() ? "-" : a.speed.model,
                     with_commas(a.speed.observed)});
   }
-  const std::string left_out = wide ? "" : narrow_table(rows, width_of_output(), kAlwaysShown);
+  const std::size_t width = width_of_output();
+  const std::string left_out = wide ? "" : narrow_table(rows, width, kAlwaysShown);
   std::string text = agents.empty() ? "" : table_text(rows);
   if (!agents.empty() && !left_out.empty())
-    text += "left out: " + left_out + " (--wide shows all)\n";
+    text += wrapped("left out: " + left_out + " (--wide shows all)", width) + "\n";
   for (const AgentStatus& a : agents) {
     if (!a.speed.trouble.empty())
       text += "agent-" + std::to_string(a.agent.value) +
