@@ -62,6 +62,18 @@ wait $driver 2>/dev/null
 for _ in $(seq 200); do [ -z "$(left)" ] && break; sleep 0.1; done
 [ -z "$(left)" ] || fail "left behind: $(left)"
 
+echo "-- what failed is told in order, and how to have it again"
+printf 'name: short\nflock: {agents: 1, executors: 1}\nlength: 4s\nfaults:\n  - {fault: kill, who: any executor, at: 1s}\nexpect: {kills: 1000}\n' >"$work/short.yaml"
+"$starling" chaos live "$work/short.yaml" --keep-dir "$work/short" -q >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] || fail "what was expected did not happen, and that is no failure: $(cat "$work/out" "$work/err")"
+grep -q "^all that happened, in order: $work/short/timeline.txt\$" "$work/out" || fail "no timeline: $(cat "$work/out")"
+grep -q '^ *[0-9.]* + kill executor-0' "$work/short/timeline.txt" && grep -q '^ *[0-9.]* ! ' "$work/short/timeline.txt" || fail "$(head -50 "$work/short/timeline.txt")"
+again=$(sed -n 's/^the same faults again: starling //p' "$work/out")
+[ -n "$again" ] || fail "no command to have it again: $(cat "$work/out")"
+# shellcheck disable=SC2086
+"$starling" $again -q >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] && grep -q "^the same faults again: starling $again\$" "$work/out" || fail "$again: $(cat "$work/out" "$work/err")"
+
 run() {  # STATE SECONDS
   echo "-- $2 s of faults, state in $1"
   "$starling" chaos live gate --state "$1" --minutes "$(minutes "$2")" --keep-dir "$work/$1" >"$work/$1.txt" 2>"$work/$1.err"

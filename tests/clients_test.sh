@@ -87,13 +87,16 @@ within 8000 "$starling" explain "$there" 2>err.txt && fail "explain of what no a
 grep -q "agent-1 does not answer" err.txt || fail "explain: $(cat err.txt)"
 for i in $(seq 6); do within 3000 "$starling" submit -- true >ok$i.out || fail "submit $i"; done
 echo "-- 20 submits at once while one of two agents is frozen"
+# What is promised is 3 s; only a machine that has other work to do gets more.
+most=3000
+awk -v cores="$(nproc)" '{ exit !($1 >= cores) }' /proc/loadavg && most=$((3000 * patience))
 begun=$(now)
 pids=()
 for i in $(seq 7 26); do { "$starling" submit -- true >ok$i.out && since "$begun" >took$i.out; } & pids+=($!); done
 for pid in "${pids[@]}"; do wait "$pid" || fail "a submit beside a frozen agent"; done
 sort -n took*.out >took.txt
 echo "   accepted after $(sed -n 10p took.txt) ms (median), $(tail -1 took.txt) ms (last)"
-[ "$(tail -1 took.txt)" -le $((3000 * patience)) ] || fail "a submit takes $(tail -1 took.txt) ms"
+[ "$(tail -1 took.txt)" -le $most ] || fail "a submit takes $(tail -1 took.txt) ms"
 "$starling" submit --id "$(id_at 1)" -- true >/dev/null 2>err.txt && fail "an id goes to another home than its own"
 grep -q "agent-1 does not answer" err.txt || fail "submit --id: $(cat err.txt)"
 within 4000 "$starling" cancel "$here" >/dev/null || fail "cancel"

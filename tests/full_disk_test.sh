@@ -57,6 +57,7 @@ echo "-- the disk is full"
 within 3 "jobs" phase "$ends" running
 within 3 "explain" "$starling" explain "$waits"
 within 3 "top" sh -c '"$1" top | grep -q "^the disk with .*flock is full: no job is accepted"' - "$starling"
+within 3 "jobs says so" sh -c '"$1" jobs 2>&1 | grep -q "^starling: the disk with .*flock is full: no job is accepted"' - "$starling"
 refused() { ! "$starling" submit --gpus 2 -- true >no.txt 2>&1; }
 within 5 "a job is refused" refused
 within 5 "cancel of a running job" "$starling" cancel "$ends"

@@ -107,6 +107,11 @@ echo "-- a client elsewhere has a copy of the directory with a key of its own"
 mkdir -p away/nodes && cp flock/deployment.json flock/flock.json flock/topology.yaml away/ && cp -r flock/nodes/client-7 away/nodes/
 on 2 "$starling" submit --flock away --gpus 1 --wait -- true >/dev/null 2>err.txt || fail "submit from h2: $(cat err.txt)"
 
+id=$(printf '%016x%016x' $$ 3000)  # its home is agent-0, on h1
+job --id "$id" --gpus 1 -- sh -c 'for i in 1 2 3; do echo followed $i; sleep 0.5; done' >/dev/null
+on 2 timeout 60 "$starling" logs --flock away -f "$id" >followed.txt 2>err.txt || fail "logs -f from h2: $(cat err.txt)"
+[ "$(where followed)" = h1 ] && [ "$(grep -c 'followed [123]$' followed.txt)" -eq 3 ] || fail "logs -f from h2 of a job on $(where followed): $(cat followed.txt)"
+
 echo "-- keys change"
 for node in agent-1 executor-2; do "$starling" keys rotate $node >/dev/null 2>err.txt || fail "rotate $node: $(cat err.txt)"; done
 [ "$(find flock -name keys.json | grep -vc client)" -eq 0 ] || fail "secret keys of daemons stay behind"

@@ -8,9 +8,8 @@
 using namespace starling;
 using namespace starling::chaos_live;
 
-TEST_CASE("a browser draws the page of a live run") {
+TEST_CASE("a browser draws the page of a live run" * needs_browser()) {
   const TestBrowser browser("chaos-page");
-  if (!browser.usable()) return;
   LiveReport report;
   report.scenario.name = "kills</script>";
   report.faults_s = 20;

@@ -93,10 +93,12 @@ TEST_CASE("summary.json has the figures of every run under the names of the expe
         doctest::Approx(60));
 }
 
-TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and on the page") {
-  const TestFolder folder("together");
-  write_folder(folder.path, "x");
-  Manifest manifest = read_manifest(folder.path / "experiment.json").value();
+namespace {
+
+/// With one table over all families.
+Results together_in(const std::filesystem::path& dir) {
+  write_folder(dir, "x");
+  Manifest manifest = read_manifest(dir / "experiment.json").value();
   CHECK_FALSE(manifest.together);
   manifest.together = true;
   for (RunPoint& point : manifest.runs) {
@@ -104,8 +106,15 @@ TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and o
     if (point.label == "slow") point.may.add(Power::order);
     point.knows = "estimates (σ 0.5)";
   }
-  REQUIRE(write_manifest(folder.path / "experiment.json", manifest).ok());
-  const Results results = read_results(folder.path).value();
+  REQUIRE(write_manifest(dir / "experiment.json", manifest).ok());
+  return read_results(dir).value();
+}
+
+}  // namespace
+
+TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and on the page") {
+  const TestFolder folder("together");
+  const Results results = together_in(folder.path);
   const auto table = nlohmann::json::parse(results_json(results)).at("comparisons").at(0);
   CHECK(table.at("family").is_null());
   CHECK(table.at("rows")[1].at("may") == nlohmann::json::array({"place", "order"}));
@@ -121,9 +130,12 @@ TEST_CASE("what rows may and know comes back from the folder, in JSON, CSV and o
   const std::string markdown = read_text_file(folder.path / "table.md").value();
   CHECK(markdown.find("\n" + notes[0] + "\n") != std::string::npos);
   CHECK(page.find("\"table_notes\":[\"" + notes[0] + "\"]") != std::string::npos);
+}
+
+TEST_CASE("a browser shows what rows may and know" * needs_browser()) {
+  const TestFolder folder("together-page");
   const TestBrowser browser("together");
-  if (!browser.usable()) return;
-  const std::string dom = browser.dom(page);
+  const std::string dom = browser.dom(experiment_page(together_in(folder.path)));
   CHECK(count_of(dom, ">Knows</th>") == 2);
   CHECK(count_of(dom, "place, order</td>") == 2);
   CHECK(count_of(dom, ">Rows that may do other things") == 1);
@@ -196,9 +208,8 @@ TEST_CASE("only the runs that the page draws keep their curves") {
   CHECK(drawn == 4);  // two loads, two policies; not the second seeds
 }
 
-TEST_CASE("a browser draws the page") {
+TEST_CASE("a browser draws the page" * needs_browser()) {
   const TestBrowser browser("browser");
-  if (!browser.usable()) return;
   const TestFolder folder("drawn-page");
   write_folder(folder.path, "drawn");
   const Results results = read_results(folder.path).value();

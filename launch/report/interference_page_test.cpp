@@ -6,9 +6,8 @@
 
 using namespace starling;
 
-TEST_CASE("a browser draws how a model of interference does") {
+TEST_CASE("a browser draws how a model of interference does" * needs_browser()) {
   const TestBrowser browser("interference-page");
-  if (!browser.usable()) return;
   const std::string dom = browser.dom(fill_page(kInterferencePage, R"({
 "page": "interference", "file": "pairs.csv", "note": "held out",
 "all": {"rows": 3, "mae": 0.02, "rmse": 0.03, "coverage90": 0.9, "mean_mae": 0.1},

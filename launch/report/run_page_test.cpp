@@ -59,9 +59,8 @@ TEST_CASE("a page gives its data back, so that it can be made anew") {
   CHECK_FALSE(page_data("<html></html>").ok());
 }
 
-TEST_CASE("a browser draws the page of a run") {
+TEST_CASE("a browser draws the page of a run" * needs_browser()) {
   const TestBrowser browser("run-page");
-  if (!browser.usable()) return;
   std::vector<RunResult> runs{small_run(), small_run()};
   runs[0].mode = "live";
   const std::vector<std::string> labels{"live", "simulated"};

@@ -14,18 +14,22 @@
 
 namespace starling {
 
-/// For tests: headless Chromium, where it is installed. Says what is missing for a whole test.
+/// For tests that need a browser: TEST_CASE("the page ..." * needs_browser()). Skipped, and counted
+/// as such, where Chromium is not installed.
+inline doctest::skip needs_browser() {
+  static const bool there = std::system("command -v chromium >/dev/null 2>&1") == 0;
+  return doctest::skip(!there);
+}
+
+/// Headless Chromium.
 class TestBrowser {
  public:
-  explicit TestBrowser(const std::string& name)
-      : folder_(name), usable_(std::system("command -v chromium >/dev/null 2>&1") == 0) {
-    if (!usable_) MESSAGE("chromium is not installed: the page is not tested in a browser");
-  }
-  [[nodiscard]] bool usable() const { return usable_; }
+  explicit TestBrowser(const std::string& name) : folder_(name) {}
 
   /// What the document is once its scripts have run and a person has tried everything in it: each
-  /// choice, the pointer on each drawing, and saving it. Fails where a script fails or where
-  /// anything is cut off in a window of 1,280 pixels. `then` is a script that runs at the end.
+  /// choice, the pointer on each drawing, saving it as SVG, and the first as PNG. Fails where a
+  /// script fails or where anything is cut off in a window of 1,280 pixels. `then` is a script that
+  /// runs at the end.
   [[nodiscard]] std::string dom(std::string page, const std::string& then = "") const {
     page.insert(page.find("<meta"), kWatch);
     page.insert(page.rfind("</body>"), kTry + ("<script>" + then + "</script>") + kTell);
@@ -82,11 +86,20 @@ for (const select of document.querySelectorAll('select')) {
   }
 }
 </script>)";
-  static constexpr const char* kTell =
-      "<script>document.body.dataset.faults = faults.join('; ');</script>";
+  static constexpr const char* kTell = R"(<script>
+const png = [...document.querySelectorAll('.tools button')].find((button) => button.textContent === 'PNG'), saved = [];
+if (png) {
+  const asUsual = URL.createObjectURL;
+  URL.createObjectURL = (blob) => { saved.push(blob); return asUsual.call(URL, blob); };
+  png.click();
+}
+setTimeout(() => {
+  if (png && !saved.some((blob) => blob.type === 'image/png' && blob.size > 1000)) faults.push('no PNG is saved');
+  document.body.dataset.faults = faults.join('; ');
+}, 2000);
+</script>)";
 
   TestFolder folder_;
-  bool usable_;
 };
 
 inline std::size_t count_of(const std::string& text, const std::string& part) {

@@ -62,9 +62,8 @@ TEST_CASE("the page of a training is whole, and no name can end its script") {
   CHECK(page_data(page).ok());
 }
 
-TEST_CASE("a browser shows the stages and draws") {
+TEST_CASE("a browser shows the stages and draws" * needs_browser()) {
   const TestBrowser browser("training-page");
-  if (!browser.usable()) return;
   const std::string dom = browser.dom(training_page(training_json(kLog).value()));
   CHECK(dom.find("−4.88 %") == std::string::npos);  // the mean of the last five, not the last
   CHECK(dom.find("imitate") != std::string::npos);

@@ -58,9 +58,8 @@ TEST_CASE("many sizes and many users become few") {
   CHECK(jobs == 40);
 }
 
-TEST_CASE("a browser draws the page of a trace") {
+TEST_CASE("a browser draws the page of a trace" * needs_browser()) {
   const TestBrowser browser("workload-page");
-  if (!browser.usable()) return;
   HeliosGeneratorOptions options;
   options.jobs = 500;
   const Trace trace = generate_helios_trace(options).value();

@@ -47,12 +47,11 @@ TEST_CASE("text, Markdown and JSON say which figure misses its bound") {
   CHECK(figures[2]["bound"].is_null());
 }
 
-TEST_CASE("a browser shows every figure") {
+TEST_CASE("a browser shows every figure" * needs_browser()) {
   const Example example;
   const std::string page = reproduction_page(example.all);
   CHECK(page_data(page).ok());
   const TestBrowser browser("reproduction-page");
-  if (!browser.usable()) return;
   const std::string dom = browser.dom(page);
   CHECK(dom.find("<tr class=\"missed\"><td>makespan</td>") != std::string::npos);
   CHECK(dom.find("1 of 2 bounds missed") != std::string::npos);

@@ -279,15 +279,25 @@ void check_played(const std::string& dom) {
 
 }  // namespace
 
-TEST_CASE("the page plays a run of 2,000 jobs on 512 GPUs as it was") {
+TEST_CASE("a run's recording comes back from its text, and its page names no host") {
+  Recorded run;
+  record(run, racks(16, 8, 2), 300, "load-balance", 2, true);
+  const Recording& all = run.recording();
+  CHECK_FALSE(all.loads.empty());
+  CHECK_FALSE(all.whys.empty());
+  CHECK(parse_recording(recording_text(all), "run.json").value().loads.size() == all.loads.size());
+  CHECK(recording_text(parse_recording(recording_text(all), "run.json").value()) ==
+        recording_text(all));
+  const std::string page = view_page(all);
+  CHECK_FALSE(names_a_host(page));
+  CHECK(page_data(page).ok());
+}
+
+TEST_CASE("the page plays a run of 2,000 jobs on 512 GPUs as it was" * needs_browser()) {
   const TestBrowser browser("view");
   Recorded run;
   record(run, racks(64), 2000, "srtf", 4);
-  const std::string page = view_page(run.recording());
-  CHECK_FALSE(names_a_host(page));
-  CHECK(page_data(page).ok());
-  if (!browser.usable()) return;
-  const std::string dom = browser.dom(with_play(page));
+  const std::string dom = browser.dom(with_play(view_page(run.recording())));
   CHECK(told(dom, "at-end") == "2000 0 0");
   CHECK(told(dom, "at-home").find("0 ") == 0);
   const Moment half = moment_of(run.recording(), run.recording().end_s / 2);
@@ -300,17 +310,11 @@ TEST_CASE("the page plays a run of 2,000 jobs on 512 GPUs as it was") {
   CHECK(std::stod(told(dom, "least")) < 33);  // others have waited for other work of the machine
 }
 
-TEST_CASE("the page has links between racks and what policies said of jobs") {
+TEST_CASE("the page has links between racks and what policies said of jobs" * needs_browser()) {
   const TestBrowser browser("view-links");
   Recorded run;
   record(run, racks(16, 8, 2), 300, "load-balance", 2, true);
   const Recording& all = run.recording();
-  CHECK_FALSE(all.loads.empty());
-  CHECK_FALSE(all.whys.empty());
-  CHECK(parse_recording(recording_text(all), "run.json").value().loads.size() == all.loads.size());
-  CHECK(recording_text(parse_recording(recording_text(all), "run.json").value()) ==
-        recording_text(all));
-  if (!browser.usable()) return;
   const std::string dom = browser.dom(with_play(view_page(all)));
   check_played(dom);
   CHECK(told(dom, "why") == "true");
@@ -340,9 +344,8 @@ TEST_CASE("a still picture is a PDF, too") {
   }
 }
 
-TEST_CASE("the page plays a run of more events than a call has arguments") {
+TEST_CASE("the page plays a run of more events than a call has arguments" * needs_browser()) {
   const TestBrowser browser("view-long");
-  if (!browser.usable()) return;
   Recorded run;
   record(run, racks(4), 20, "fifo", 1);
   Recording recording = run.recording();
@@ -352,15 +355,25 @@ TEST_CASE("the page plays a run of more events than a call has arguments") {
   CHECK(told(browser.dom(view_page(recording)), "ready") == "yes");
 }
 
-TEST_CASE("the page plays a seed of chaos, with what was down") {
-  const TestBrowser browser("view-chaos");
+namespace {
+
+Recording chaos_recording() {
   RunRecorder recorder;
   ChaosOptions options;
   options.recorder = &recorder;
   options.twice_every = 0;
   static_cast<void>(run_chaos_seed(3, make_policy_registry(), options));
   REQUIRE(recorder.recording().has_value());
-  CHECK(parse_recording(recording_text(*recorder.recording()), "seed.json").ok());
-  if (!browser.usable()) return;
-  check_played(browser.dom(with_play(view_page(*recorder.recording()))));
+  return *recorder.recording();
+}
+
+}  // namespace
+
+TEST_CASE("the recording of a seed of chaos comes back from its text") {
+  CHECK(parse_recording(recording_text(chaos_recording()), "seed.json").ok());
+}
+
+TEST_CASE("the page plays a seed of chaos, with what was down" * needs_browser()) {
+  const TestBrowser browser("view-chaos");
+  check_played(browser.dom(with_play(view_page(chaos_recording()))));
 }
