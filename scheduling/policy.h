@@ -230,8 +230,9 @@ class Policy {
   /// Why it did with the job what it did last, a line each, for people; nothing if it does not keep
   /// that, or no longer.
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
-  /// What else can be said by what holds at this moment, without having kept anything: of one of the
-  /// jobs of `view`, which waits or runs. That names no other partitions, departed jobs or changes.
+  /// What else can be said by what holds at this moment, without having kept anything: of one of
+  /// the jobs of `view`, which waits or runs. That names no other partitions, departed jobs or
+  /// changes.
   [[nodiscard]] virtual std::vector<std::string> explain_now(const View&, const JobView&) const {
     return {};
   }
