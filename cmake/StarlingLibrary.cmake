@@ -83,6 +83,8 @@ function(starling_test name)
   find_package(doctest REQUIRED)
   add_executable(${name} ${PROJECT_SOURCE_DIR}/tests/doctest_main.cpp ${arg_FILES})
   target_compile_options(${name} PRIVATE ${STARLING_WARNINGS})
+  # A call for each assertion in place of its code: a fifth less to compile.
+  target_compile_definitions(${name} PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
   target_link_libraries(${name} PRIVATE ${arg_NEEDS} starling::base doctest::doctest)
   starling_by_folder(${name} ${arg_FILES})
   add_test(NAME ${name} COMMAND ${name} "--test-suite-exclude=published data")

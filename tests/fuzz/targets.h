@@ -18,10 +18,10 @@ void topology(FuzzBytes bytes);    ///< a topology file of any format that can b
 void trace(FuzzBytes bytes);       ///< first byte: the format; the rest: a trace file
 void job(FuzzBytes bytes);         ///< a job file
 void experiment(FuzzBytes bytes);  ///< an experiment file
-void agent(
-    FuzzBytes bytes);  ///< instructions for a small flock: submit, deliver, lose, crash, restart
-void executor(
-    FuzzBytes bytes);  ///< instructions for one executor: commands, strangers, ends, restarts
+/// Instructions for a small flock: submit, deliver, lose, crash, restart.
+void agent(FuzzBytes bytes);
+/// Instructions for one executor: commands, strangers, ends, restarts.
+void executor(FuzzBytes bytes);
 
 struct Target {
   std::string_view name;

@@ -92,8 +92,8 @@ void override_with(chaos_live::ChaosScenario& s, const Options& o) {
   s.expect.takeover_median = s.expect.takeover_most = 0;
   // What needs etcd is left out without it.
   std::erase_if(s.faults, [](const chaos_live::FaultSpec& f) {
-    return std::any_of(f.who.begin(), f.who.end(), [](const chaos_live::Target& t) {
-      return t.kind == chaos_live::Target::Kind::etcd;
+    return std::any_of(f.who.begin(), f.who.end(), [](const chaos_live::FaultTarget& t) {
+      return t.kind == chaos_live::FaultTarget::Kind::etcd;
     });
   });
 }
