@@ -33,6 +33,7 @@ struct TaskGroup {
   std::uint32_t executor = 0;  ///< of OwnerState::executors
   Placement gpus;
   State state = State::idle;
+  bool told = false;  ///< a Launch has left in this life
   Duration served{0};
 };
 

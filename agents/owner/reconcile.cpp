@@ -44,8 +44,9 @@ void OwnerStep::on(NodeId from, const Inventory& inventory) {
       // that was not answered may have been carried out, too: others of its gang wait for ever for
       // a part that is launched a second time.
       const bool old = share.launched == kNever || share.launched < executor.asked;
-      const bool began = group.state == TaskGroup::State::running ||
-                         (group.state == TaskGroup::State::launching && share.has_other_parts());
+      const bool perhaps = group.state == TaskGroup::State::launching && group.told;
+      const bool began =
+          group.state == TaskGroup::State::running || (perhaps && share.has_other_parts());
       if (began && old) group.state = TaskGroup::State::unknown;
       if (group.state == TaskGroup::State::unknown) missing.push_back(attempt);
     }

@@ -43,7 +43,7 @@ void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::S
   // An old copy of this partition's journal knows no better until others have told it.
   if (s.calling_roll()) return s.owner.set_timer(attempt, share, retry_at(share.backoff));
   bool waits = false;
-  for (const TaskGroup& group : share.task_groups) {
+  for (TaskGroup& group : share.task_groups) {
     waits = waits || group.state == TaskGroup::State::unknown;
     if (group.state != of) continue;
     if (share.spec == nullptr) {  // adopted: only the process itself knew what it was
@@ -58,6 +58,7 @@ void OwnerStep::send_launches(AttemptId attempt, OwnedShare& share, TaskGroup::S
                         {0, true, "its executor is older and knows no allocations"});
     }
     executor.launch_sent = now;
+    group.told = true;
     send(executor.node, Launch{attempt, s.fence(), *share.spec, share.gang, group.gpus,
                                share.served, launched_as(share)});
   }

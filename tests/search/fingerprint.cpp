@@ -90,6 +90,7 @@ void add_share(Hash& h, const AgentState& s, const AttemptId& id, const OwnedSha
   for (const TaskGroup& group : share.task_groups) {
     h.add(std::uint64_t{group.executor});
     h.add(group.state);
+    h.add(group.told);
     h.add(share.launched < s.owner.executors[group.executor].asked);
   }
 }
