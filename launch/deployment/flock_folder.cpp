@@ -37,6 +37,12 @@ bool is_folder(const fs::path& path) {
 /// Until they are gone the flock can be removed again, here and on other hosts.
 bool goes_last(const std::string& path) { return path == "deployment.json" || path == "flock-id"; }
 
+/// Where a removal fails half-way, the rest can still be removed: what leads to the state in etcd
+/// and to the hosts goes after what there is most of.
+int turn_of(const std::string& name) {
+  return name == "nodes" ? 0 : name == "etcd" || name == "hosts.json" ? 2 : 1;
+}
+
 /// Removes what Starling made in a flock's directory.
 class FlockRemoval {
  public:
@@ -44,7 +50,12 @@ class FlockRemoval {
       : dir_(std::move(dir)), nodes_(nodes.begin(), nodes.end()) {}
   /// In the folder `at`, relative to the directory; "": in that itself.
   Status clear(const std::string& at);
-  [[nodiscard]] std::vector<std::string> left() && { return std::move(left_); }
+  /// Whether nothing is in it any more. What is there, if it came meanwhile, is told as left.
+  [[nodiscard]] bool is_empty(const std::string& at);
+  [[nodiscard]] std::vector<std::string> left() && {
+    std::sort(left_.begin(), left_.end());
+    return std::move(left_);
+  }
 
  private:
   [[nodiscard]] bool is_own_folder(const std::string& path) const {
@@ -62,16 +73,30 @@ class FlockRemoval {
   std::vector<std::string> left_;
 };
 
+bool FlockRemoval::is_empty(const std::string& at) {
+  const std::vector<std::string> names = names_in(dir_ / at);
+  for (const std::string& name : names) {
+    const std::string path = at.empty() ? name : at + "/" + name;
+    const bool told = std::ranges::any_of(left_, [&](const std::string& left) {
+      return left == path || left.starts_with(path + "/");
+    });
+    if (!told) left_.push_back(path);
+  }
+  return names.empty();
+}
+
 Status FlockRemoval::clear(const std::string& at) {
   std::error_code error;
-  for (const std::string& name : names_in(dir_ / at)) {
+  std::vector<std::string> names = names_in(dir_ / at);
+  if (at.empty()) std::ranges::stable_sort(names, {}, turn_of);
+  for (const std::string& name : names) {
     const std::string path = at.empty() ? name : at + "/" + name;
     const fs::file_type type = fs::symlink_status(dir_ / path, error).type();
     bool goes = false;
     if (type == fs::file_type::directory) {
       if (is_own_folder(path)) {
         if (Status s = clear(path); !s.ok()) return s;
-        if (!names_in(dir_ / path).empty()) continue;  // which are left, and told
+        if (!is_empty(path)) continue;
         goes = true;
       }
     } else {
@@ -80,7 +105,9 @@ Status FlockRemoval::clear(const std::string& at) {
     if (!goes) {
       left_.push_back(path);
     } else if (!goes_last(path)) {
-      if (fs::remove(dir_ / path, error); error) return refused(dir_ / path, error);
+      fs::remove(dir_ / path, error);
+      if (error == std::errc::directory_not_empty && !is_empty(path)) continue;
+      if (error) return refused(dir_ / path, error);
     }
   }
   return done();
@@ -114,8 +141,12 @@ Status can_take_folder(const fs::path& dir) {
   for (const std::string& name : names_in(dir)) {
     if (name == "supervisor" || name == "restart" || name == "rotation" || name == kOwnFolder)
       continue;
+    const std::string begun =
+        is_flock_name(name) ? "; if a command that was killed before it had made its flock left "
+                              "that, remove nodes, flock.json, topology.yaml and etcd in it"
+                            : "";
     return {Errc::invalid, dir.string() + " holds no flock, and is not empty ('" + name +
-                               "' is in it); give a new or an empty folder"};
+                               "' is in it); give a new or an empty folder" + begun};
   }
   return done();
 }
@@ -139,12 +170,14 @@ Result<std::vector<std::string>> remove_flock_files(const fs::path& dir,
     if (is_folder(file)) continue;
     if (fs::remove(file, error); error) return refused(file, error);
   }
-  std::vector<std::string> left = std::move(removal).left();
-  if (!left.empty() || !made) return left;
   std::error_code unknown;
   const bool here = fs::equivalent(dir, fs::current_path(unknown), unknown);
-  if (!here && (fs::remove(dir, error), error)) return refused(dir, error);
-  return left;
+  if (removal.is_empty("") && made && !here) {
+    fs::remove(dir, error);
+    const bool came = error == std::errc::directory_not_empty && !removal.is_empty("");
+    if (error && !came) return refused(dir, error);
+  }
+  return std::move(removal).left();
 }
 
 }  // namespace starling

@@ -2,8 +2,12 @@
 #include "launch/deployment/flock_folder.h"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <fstream>
+#include <thread>
 
 #include "base/test_folder.h"
 #include "launch/deployment/deployment_plan.h"
@@ -108,6 +112,8 @@ TEST_CASE("what is a user's stays in every folder of Starling's, whatever it is 
   const std::string part = "67124d9c5d2abb360297731fdf81b211.1.2.1.sg2-0",
                     job = "nodes/executor-0/";
   const std::vector<std::string> own{"supervisor/in-use",
+                                     "restart/stopped",
+                                     "copy-h1/starling-files.tar",
                                      "gateway-tokens.json",
                                      "gateway-tokens.json.lock",
                                      "servers/1.json",
@@ -128,7 +134,8 @@ TEST_CASE("what is a user's stays in every folder of Starling's, whatever it is 
                                      job + "parts/" + part + "/plan",
                                      job + "parts/" + part + "/claim.17",
                                      job + "parts/in-use",
-                                     job + "gpu-locks/gpu-g2-0.1"};
+                                     job + "gpu-locks/gpu-g2-0.1",
+                                     job + "filler"};
   for (const std::string& file : own) made.put(file);
   SUBCASE("nothing of Starling's does") {
     CHECK(remove_flock_files(made.dir, made.names).value().empty());
@@ -137,6 +144,7 @@ TEST_CASE("what is a user's stays in every folder of Starling's, whatever it is 
   SUBCASE("of a user's all does") {
     const std::vector<std::string> mine{"bin/thesis",
                                         "configure/thesis",
+                                        "copy-h1/thesis.tar",
                                         "etcd/thesis.pem",
                                         "flock.json.orig",
                                         job + "gpu-locks/thesis",
@@ -158,6 +166,7 @@ TEST_CASE("what is a user's stays in every folder of Starling's, whatever it is 
         if (path.ends_with(folder)) path.erase(path.rfind('/'));
       }
     }
+    std::sort(told.begin(), told.end());
     CHECK(remove_flock_files(made.dir, made.names).value() == told);
     for (const std::string& file : mine) CHECK_MESSAGE(fs::exists(made.dir / file), file);
     for (const std::string& file : own) CHECK_MESSAGE(!fs::exists(made.dir / file), file);
@@ -194,6 +203,55 @@ TEST_CASE("an empty folder that was there before the flock stays, as before") {
   CHECK_FALSE(fs::exists(dir));
 }
 
+/// While it lives, this process is not root, whom no permission stops.
+struct NotRoot {
+  NotRoot() { CHECK(::seteuid(was == 0 ? 65534 : was) == 0); }
+  ~NotRoot() { CHECK(::seteuid(was) == 0); }
+  NotRoot(const NotRoot&) = delete;
+  NotRoot& operator=(const NotRoot&) = delete;
+  uid_t was = ::geteuid();
+};
+
+TEST_CASE("a removal that fails can be begun again, with the state in etcd and on the hosts") {
+  Made made;
+  const std::vector<std::string> needed{"etcd/password", "hosts.json", "deployment.json",
+                                        "flock-id"};
+  for (const std::string& file : needed) {
+    if (file != "deployment.json") made.put(file);
+  }
+  fs::permissions(made.folder.path, fs::perms::all);
+  fs::permissions(made.dir, fs::perms::all);
+  for (const auto& entry : fs::recursive_directory_iterator(made.dir)) {
+    if (entry.is_directory()) fs::permissions(entry.path(), fs::perms::all);
+  }
+  fs::permissions(made.dir / "nodes" / "executor-0", fs::perms(0555));
+  {
+    const NotRoot other;
+    CHECK(remove_flock_files(made.dir, made.names).error().code == Errc::io);
+  }
+  for (const std::string& file : needed) CHECK_MESSAGE(fs::exists(made.dir / file), file);
+  fs::permissions(made.dir / "nodes" / "executor-0", fs::perms::owner_all);
+  CHECK(remove_flock_files(made.dir, made.names).value().empty());
+  CHECK_FALSE(fs::exists(made.dir));
+}
+
+TEST_CASE("what comes while a flock is removed stays, and is told") {
+  Made made;
+  std::atomic<bool> over = false;
+  std::thread writes([&] {
+    for (int i = 0; !over; ++i) {
+      std::ofstream(made.dir / ("mine-" + std::to_string(i % 100))) << "mine\n";
+      std::ofstream(made.dir / "nodes" / "agent-0" / ("mine-" + std::to_string(i % 100))) << "me\n";
+    }
+  });
+  const auto left = remove_flock_files(made.dir, made.names);
+  over = true;
+  writes.join();
+  REQUIRE(left.ok());
+  CHECK(fs::exists(made.dir) == !left.value().empty());
+  for (const std::string& path : left.value()) CHECK_MESSAGE(fs::exists(made.dir / path), path);
+}
+
 TEST_CASE("a flock that could not be made leaves nothing behind") {
   const TestFolder folder("folder");
   for (const bool there : {false, true}) {
@@ -219,7 +277,11 @@ TEST_CASE("a folder is taken only if nothing is in it") {
   const Status taken = can_take_folder(folder.path);
   CHECK(taken.error().code == Errc::invalid);
   CHECK(taken.error().message.find("'thesis.txt' is in it") != std::string::npos);
+  CHECK(taken.error().message.find("killed") == std::string::npos);
   CHECK(can_take_folder(folder.path / "thesis.txt").error().code == Errc::invalid);
+  fs::create_directories(folder.path / "nodes");  // of a run that was killed
+  CHECK(can_take_folder(folder.path).error().message.find("remove nodes, flock.json") !=
+        std::string::npos);
 }
 
 }  // namespace

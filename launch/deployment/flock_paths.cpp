@@ -22,7 +22,9 @@ std::vector<KnownFiles> of_flock() {
   return {
       {"", R"((node|hosts|flock|deployment(\.next)?)\.json|(topology|health)\.yaml|flock-id)"
            R"(|up\.log(\.1)?|node\.log|own-folder|gateway-tokens\.json(\.lock)?)"},
-      {"supervisor|restart|rotation|configure", "in-use"},
+      {"supervisor|rotation|configure", "in-use"},
+      {"restart", "in-use|stopped"},
+      {"copy-[^/]+", R"(starling-files\.tar)"},
       {"keeper", "in-use|stopping"},
       {"bin", R"(starling|\.new)"},
       {"servers", R"(([0-9]+|coming|next)\.json|[0-9]+\.yaml|refused)"},
@@ -34,7 +36,8 @@ std::vector<KnownFiles> of_flock() {
 std::vector<KnownFiles> of_node() {
   const std::string journal = kJournal, part = kPart;
   return {
-      {"", R"((config|keys|hardware)\.json|keys\.json\.flock|log|health|gpus|energy\.csv)"},
+      {"", R"((config|keys|hardware)\.json|keys\.json\.flock|log|health|gpus|energy\.csv)"
+           R"(|filler)"},  // of chaos, which fills disks
       {"sessions", ""},
       {"state|sessions/[0-9]+",
        R"(in-use|incarnation|name|told|accepting|reserve|(policy|speed)-[0-9]+)"
@@ -57,7 +60,9 @@ void add(FlockPaths& paths, const std::string& prefix, const std::vector<KnownFi
     std::string folder = prefix;
     if (!known.folder.empty()) {
       either(paths.folders, prefix + "(" + known.folder + ")");
-      if (known.folder != "nodes") either(paths.moved, prefix + "(" + known.folder + ")");
+      // Of neither a user's link can have been in the place.
+      const bool stays = known.folder == "nodes" || known.folder.starts_with("copy-");
+      if (!stays) either(paths.moved, prefix + "(" + known.folder + ")");
       folder += "(" + known.folder + ")/";
     }
     if (!known.files.empty()) either(paths.files, folder + "(" + known.files + R"()(\.new)?)");

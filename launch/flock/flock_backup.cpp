@@ -46,8 +46,8 @@ Result<std::string> hash_of(const fs::path& file) {
 fs::path state_of(const std::string& node) { return fs::path("nodes") / node / "state"; }
 
 /// What is left out: other people's files, their places in the flock, logs and output of jobs,
-/// state (copied as such), what belongs to processes, and tokens: one of a backup may have been
-/// revoked since.
+/// state (copied as such), what belongs to processes, what was on its way to a host, and tokens: one
+/// of a backup may have been revoked since.
 bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {
@@ -55,7 +55,7 @@ bool left_out(const fs::path& relative) {
         "supervisor", "restart",  "configure",           "keeper",
         "bin",        "node.log", "gateway-tokens.json", "deployment.next.json",
         kOwnFolder};
-    return of_commands.contains(name) || !is_flock_name(name);
+    return of_commands.contains(name) || name.starts_with("copy-") || !is_flock_name(name);
   }
   if (relative.parent_path() == "nodes" && name.starts_with(granted_name(""))) return true;
   const std::string parent = relative.parent_path().parent_path().filename().string();

@@ -125,7 +125,7 @@ Status copy_files(const HostFlock& flock, const Remote& remote, const Host& host
   // For its owner alone: there are secrets in it. Of this host alone: others are copied meanwhile.
   const fs::path folder = flock.dir / ("copy-" + host.name);
   if (auto s = make_folder(folder, 0700); !s.ok()) return s;
-  const fs::path archive = folder / (host.name + ".tar");
+  const fs::path archive = folder / "starling-files.tar";
   std::vector<std::string> tar{"tar", "-C", flock.dir.string(), "-cf", archive.string()};
   tar.insert(tar.end(), paths.begin(), paths.end());
   const Finished packed = run_program(tar);
@@ -186,7 +186,11 @@ std::vector<std::string> remove_hosts(const HostFlock& flock, const Remote& remo
                                "\nbelow=" + shell_word("^((" + paths.folders + ")/)?[^/]+$") +
                                "\nown=\n[ ! -e " + kOwnFolder + R"sh( ] || own=yes
 export LC_ALL=C
-all() { find . "$@" ! -name . | sed 's,^\./,,'; }
+known() { find . -maxdepth 1 -type d ! -name . | sed 's,^\./,,' | grep -E "$folders"; }
+all() {
+  { known | while IFS= read -r top; do find "$top" -mindepth 1 "$@"; done
+    find . -maxdepth 1 "$@" ! -name . | sed 's,^\./,,'; }
+}
 gone() { tr '\n' '\0' | xargs -0 rm -f --; }
 all ! -type d | grep -E "$files" | grep -vxF flock-id | gone || exit 1
 all -type l | grep -E "$moved" | gone || exit 1

@@ -74,7 +74,7 @@ struct HostsHere {
   explicit HostsHere(const std::filesystem::path& bin) {
     std::filesystem::create_directories(bin);
     std::ofstream(bin / "ssh") << "#!/bin/sh\nfor word; do :; done\nexec sh -c \"$word\"\n";
-    std::ofstream(bin / "tar") << "#!/bin/sh\ncase \"$*\" in */slow.tar*) sleep 1 ;; esac\n"
+    std::ofstream(bin / "tar") << "#!/bin/sh\ncase \"$*\" in */copy-slow/*) sleep 1 ;; esac\n"
                                   "PATH=${PATH#*:}\nexec tar \"$@\"\n";
     for (const char* program : {"ssh", "tar"})
       std::filesystem::permissions(bin / program, std::filesystem::perms::owner_all);
@@ -124,13 +124,14 @@ TEST_CASE("of a host's directory goes what Starling made there, and the rest is 
     const std::vector<std::string> mine{
         "bin/tool",           "etcd/notes",        "flock.json/a b",
         node + "jobs/mine/x", node + "jobs/x.log", node + "parts/x/plan",
-        node + "state/notes", "nodes/mine/log",    "servers/3.yaml.orig"};
+        node + "state/notes", "nodes/mine/log",    "servers/3.yaml.orig",
+        "data/deep/x"};
     put(mine);
     CHECK(remove_hosts(flock, Remote(Way::ssh), left).empty());
     REQUIRE(left.size() == 1);
     CHECK(left[0] == "h: left in " + dir.string() +
-                         ", because it is not Starling's: bin/tool etcd/notes flock.json " + node +
-                         "jobs/mine " + node + "jobs/x.log " + node + "parts/x " + node +
+                         ", because it is not Starling's: bin/tool data etcd/notes flock.json " +
+                         node + "jobs/mine " + node + "jobs/x.log " + node + "parts/x " + node +
                          "state/notes nodes/mine servers/3.yaml.orig");
     for (const std::string& file : mine) CHECK_MESSAGE(std::filesystem::exists(dir / file), file);
     const auto files = std::filesystem::recursive_directory_iterator(dir);
