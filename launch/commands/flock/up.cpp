@@ -213,6 +213,7 @@ int up(const UpOptions& o) {
   const bool again = is_deployment(dir.value());
   auto flock = again ? read_deployment(dir.value()) : make_flock(o, dir.value());
   if (!flock) return failed(flock.error());
+  std::fputs(idle_standbys(o, flock.value().state).c_str(), stderr);
   auto place = StateDir::take(dir.value() / "supervisor");
   if (!place) return bad_input(is_up_already(o, dir.value(), place.error()).message);
 

@@ -37,6 +37,9 @@ struct UpPlan {
 };
 [[nodiscard]] Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir);
 
+/// What to say on stderr of standbys that a flock with this state cannot have; empty: nothing.
+[[nodiscard]] std::string idle_standbys(const UpOptions& o, const std::string& state);
+
 /// The file of --health is right, if there is one; and a copy of it in the flock's directory.
 [[nodiscard]] Status check_health(const UpOptions& o);
 [[nodiscard]] Status keep_health(const UpOptions& o, const std::filesystem::path& dir);

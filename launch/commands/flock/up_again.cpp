@@ -46,9 +46,8 @@ bool same_servers(const std::vector<const DeployedNode*>& there,
   return true;
 }
 
-/// Standbys that its agents have; of a flock in etcd as many as there may be, at most.
+/// Standbys that its agents have, of a flock in etcd.
 Result<std::uint32_t> standbys_of(const Deployment& flock) {
-  if (flock.state.empty()) return 0U;
   const auto members = read_flock(flock.dir / "flock.json");
   if (!members) return members.error();
   std::size_t most = 0;
@@ -66,6 +65,7 @@ std::string other_size(std::uint32_t asked, const Deployment& flock, const Topol
     for (std::uint32_t s = executor->servers.first; s < last; ++s) hosts[s] = executor->host;
     most = std::max(most, executor->servers.last - executor->servers.first);
   }
+  if (asked == most) return {};
   const auto nodes = executor_nodes(topology, flock.agents(), asked, hosts);
   return nodes && !same_servers(there, nodes.value()) ? std::to_string(most) : std::string();
 }
@@ -112,18 +112,19 @@ Result<std::string> what_differs(const UpOptions& o, const Deployment& flock,
     if (to_yaml(asked.value()) != to_yaml(topology))
       differs("--topology", o.topology, "another data centre");
   }
-  if (o.given.contains("--servers-per-executor")) {
+  // After 'configure' executors have what they had, and new ones what is new.
+  if (o.given.contains("--servers-per-executor") && flock.generation == 1) {
     const std::string is = other_size(o.servers_per_executor, flock, topology);
     if (!is.empty()) differs("--servers-per-executor", std::to_string(o.servers_per_executor), is);
   }
-  if (o.given.contains("--standbys")) {
+  if (o.given.contains("--standbys") && !flock.state.empty()) {
     const auto is = standbys_of(flock);
     if (!is) return is.error();
     // More than there are other agents are as many as there are, as it is with fewer agents than
     // partitions (up_plan.cpp).
     const std::uint32_t most = flock.agents() == 0 ? 0 : flock.agents() - 1;
     const std::uint32_t asked = o.partitions > o.agents ? most : std::min(o.standbys, most);
-    if (flock.state.empty() || (asked != is.value() && std::min(o.standbys, most) != is.value()))
+    if (asked != is.value() && std::min(o.standbys, most) != is.value())
       differs("--standbys", std::to_string(o.standbys), std::to_string(is.value()));
   }
   return wrong;

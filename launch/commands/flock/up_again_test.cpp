@@ -114,7 +114,15 @@ TEST_CASE("standbys are those of the flock's members, and on hosts executors hav
   o.servers_per_executor = 1;
   CHECK(told("--servers-per-executor").find("--servers-per-executor 1, which is 2") !=
         std::string::npos);
-  CHECK(told("--standbys").find("--standbys 3, which is 0") != std::string::npos);
+  o.servers_per_executor = 2;  // as on hosts; and 'configure' left one with fewer
+  for (DeployedNode& node : flock.nodes) {
+    if (node.role == Role::executor && node.servers.first == 2) node.servers.last = 3;
+  }
+  CHECK(told("--servers-per-executor").empty());
+  o.servers_per_executor = 1;
+  flock.generation = 2;
+  CHECK(told("--servers-per-executor").empty());
+  CHECK(told("--standbys").empty());  // 3, without effect
 
   flock.state = "etcd://127.0.0.1:2379/x";
   Flock members;
@@ -130,6 +138,21 @@ TEST_CASE("standbys are those of the flock's members, and on hosts executors hav
   CHECK(told("--standbys").find("--standbys 0, which is 1") != std::string::npos);
   o.partitions = 2;  // of one agent: all must be able to serve both
   CHECK(told("--standbys").empty());
+}
+
+TEST_CASE("standbys without etcd stop no flock, and more than none are told") {
+  const TestFolder folder("again");
+  UpOptions o;
+  o.topology = (folder.path / "site.yaml").string();
+  REQUIRE(save_topology(flat(4), o.topology).ok());
+  CHECK(idle_standbys(o, "").empty());  // 3, and not given
+  o.given = {"--topology", "--standbys"};
+  CHECK(up_plan(o, folder.path / "flock").ok());
+  CHECK(idle_standbys(o, "").find("--standbys 3 has no effect") != std::string::npos);
+  CHECK(idle_standbys(o, "etcd://127.0.0.1:2379/x").empty());
+  o.standbys = 0;
+  CHECK(up_plan(o, folder.path / "flock").ok());
+  CHECK(idle_standbys(o, "").empty());
 }
 
 TEST_CASE("a copy of a flock that is up is told by its ports, a single one that is taken is not") {

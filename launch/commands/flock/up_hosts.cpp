@@ -334,6 +334,7 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
       return bad_input("up: " + free.error().message);
     auto planned = up_plan(o, dir);
     if (!planned) return failed(planned.error());
+    std::fputs(idle_standbys(o, planned.value().plan.state).c_str(), stderr);
     auto hosts = hosts_of(o, planned.value(), dir);
     if (!hosts) return failed(hosts.error());
     up = std::move(planned).value();
@@ -352,6 +353,7 @@ int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir) {
     if (!topology) return bad_input("up: " + topology.error().message);
     const Status same = fits_flock(o, deployment.value(), topology.value());
     if (!same.ok()) return bad_input(same.error().message);
+    std::fputs(idle_standbys(o, deployment.value().state).c_str(), stderr);
   }
   known.value().protocol = static_cast<std::uint16_t>(o.protocol);
   Remote remote(again ? known.value().way : set->way);

@@ -77,10 +77,6 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
     return {Errc::invalid, "up: --partitions is at most " + std::to_string(kMostWithFewerAgents) +
                                " where there are fewer agents"};
   }
-  if (o.given.contains("--standbys") && o.state.empty()) {
-    return {Errc::invalid,
-            "up: --standbys goes with --state etcd://..., where agents can take a partition over"};
-  }
   DeploymentPlan plan;
   plan.dir = dir;
   plan.policy = o.policy;
@@ -97,6 +93,12 @@ Result<UpPlan> up_plan(const UpOptions& o, const std::filesystem::path& dir) {
   plan.standbys = o.standbys;
   if (partitions > o.agents) plan.standbys = std::max(o.standbys, partitions - 1);
   return UpPlan{std::move(topology).value(), std::move(plan)};
+}
+
+std::string idle_standbys(const UpOptions& o, const std::string& state) {
+  if (!o.given.contains("--standbys") || o.standbys == 0 || !state.empty()) return {};
+  return "starling: up: --standbys " + std::to_string(o.standbys) +
+         " has no effect: agents take a partition over only with --state etcd://...\n";
 }
 
 }  // namespace starling
