@@ -121,6 +121,44 @@ TEST_CASE("what is there and can be no command is asked about") {
   CHECK(told({"", "x"}, true).find("program has no name") != std::string::npos);
 }
 
+TEST_CASE("a path is one in the folder where the job runs") {
+  const TestFolder folder("directory");
+  const std::string program = folder.path / "run", script = folder.path / "job.sh";
+  std::ofstream(program) << "\x7f";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  std::ofstream(script) << "#!/bin/sh\n#SBATCH --gpus 2\n";
+  const auto submitted = [&](const std::string& word, const std::string& directory) {
+    SubmitWords said;
+    said.words = {word};
+    if (!directory.empty()) said.options["--directory"] = directory;
+    return what_to_submit(said, Submitter{"/", {}});
+  };
+  const auto found = submitted("./run", folder.path);
+  REQUIRE(found.ok());
+  CHECK(found.value().jobs.front().command == std::vector<std::string>{"./run"});
+  CHECK(submitted("./run", "").error().message.find("no file or program './run'") !=
+        std::string::npos);
+  CHECK(submitted("./nosuch", folder.path)
+            .error()
+            .message.find("'" + (folder.path / "nosuch").string() + "'") != std::string::npos);
+  const auto asks = submitted("./job.sh", folder.path);
+  REQUIRE(asks.ok());
+  CHECK(asks.value().jobs.front().gpus_per_worker == 2);
+  CHECK(submitted(program, "/").ok());
+}
+
+TEST_CASE("a whole command in quotes is no program, and is told how it is written") {
+  for (const char* word : {"python train.py", "python -m train", "./run now"}) {
+    SubmitWords said;
+    said.words = {word};
+    const auto what = what_to_submit(said, Submitter{"/", {}});
+    REQUIRE_FALSE(what.ok());
+    CHECK(what.error().message.find("sh -c '" + std::string(word) + "'") != std::string::npos);
+    said.dashes = true;
+    CHECK(what_to_submit(said, Submitter{"/", {}}).ok());
+  }
+}
+
 TEST_CASE("a duration without a command is a job to emulate") {
   const auto submitted = [&](JobOptions options, std::vector<std::string> words) {
     SubmitWords said;

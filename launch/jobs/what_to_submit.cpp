@@ -48,7 +48,14 @@ std::string beginning_of(const std::string& file, std::size_t most) {
   return text;
 }
 
-/// Somewhere in the submitter's PATH.
+/// Where the job finds what a word names: a relative path is below the folder that it runs in.
+std::string place_of(const SubmitWords& said, const std::string& word) {
+  const auto folder = said.options.find("--directory");
+  if (folder == said.options.end() || word.find('/') == std::string::npos) return word;
+  return fs::absolute(fs::path(folder->second) / word).lexically_normal().string();
+}
+
+/// A place, or somewhere in the submitter's PATH.
 bool is_program(const std::string& word) {
   if (word.find('/') != std::string::npos)
     return is_plain_file(word) && ::access(word.c_str(), X_OK) == 0;
@@ -128,8 +135,9 @@ Result<WhatToSubmit> script_job(const SubmitWords& said, const std::string& file
 
 /// What a word that is meant as no command looks like; nothing: it is one.
 std::optional<Error> is_no_command(const SubmitWords& said) {
-  const std::string& first = said.words.front();
   if (said.dashes) return std::nullopt;
+  const std::string& word = said.words.front();
+  const std::string first = place_of(said, word);
   std::error_code ignored;
   if (fs::is_directory(first, ignored) && !is_program(first)) {
     return invalid("'" + first +
@@ -142,14 +150,20 @@ std::optional<Error> is_no_command(const SubmitWords& said) {
         "(its first line begins with '#!') nor a program; to have its jobs read, call it " +
         first + ".yaml, and to run it, write '-- PROGRAM " + first + "'");
   }
+  if (said.words.size() == 1 && !is_program(first) && word.find(' ') != std::string::npos) {
+    return invalid("'" + word +
+                   "' is one word, and there is no file or program of that name; write a command's "
+                   "words without quotes around all of them, as -- " +
+                   word + ", or -- sh -c '" + word + "' for what a shell is to read");
+  }
   if (!is_program(first) && names_a_file(first)) {
     return invalid("there is no file or program '" + first +
                    "' here; give a script, a job file or a program that is there, or write '-- " +
-                   first + "' for a program that is on the servers only");
+                   word + "' for a program that is on the servers only");
   }
   const std::string misplaced = option_behind(said, false);
   if (misplaced.empty()) return std::nullopt;
-  return invalid("'" + misplaced + "' stands behind the command '" + first +
+  return invalid("'" + misplaced + "' stands behind the command '" + word +
                  "' and would be its own; write it before the command if it is for submit, or '--' "
                  "before the command if it is not");
 }
@@ -180,8 +194,7 @@ Result<WhatToSubmit> emulated_job(const SubmitWords& said) {
 }
 
 /// A file that begins with "#!".
-Result<WhatToSubmit> of_script(const SubmitWords& said) {
-  const std::string& file = said.words.front();
+Result<WhatToSubmit> of_script(const SubmitWords& said, const std::string& file) {
   SubmitWords own = said;
   if (!said.dashes) {
     if (const std::string option = option_behind(said, true); !option.empty()) {
@@ -197,7 +210,9 @@ Result<WhatToSubmit> of_script(const SubmitWords& said) {
   const auto script = read_job_script(file, text);
   if (!script) return script.error();
   // One that asks for nothing and can be run is a command as any other.
-  return script.value().asks || !is_program(file) ? script_job(own, file, text) : command_job(own);
+  return script.value().asks || !is_program(place_of(said, said.words.front()))
+             ? script_job(own, file, text)
+             : command_job(own);
 }
 
 Result<WhatToSubmit> of_words(const SubmitWords& said) {
@@ -215,7 +230,10 @@ Result<WhatToSubmit> of_words(const SubmitWords& said) {
     return Error{Errc::invalid,
                  read.error().message + "; give a job file (docs/cli.md), or a command after '--'"};
   }
-  if (is_plain_file(first) && is_script(beginning_of(first, 2))) return of_script(said);
+  // Here, as a job file is, or where the job runs, as a command is.
+  for (const std::string& file : {first, place_of(said, first)}) {
+    if (is_plain_file(file) && is_script(beginning_of(file, 2))) return of_script(said, file);
+  }
   if (auto no = is_no_command(said)) return *no;
   return command_job(said);
 }
