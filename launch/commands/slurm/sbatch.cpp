@@ -100,7 +100,7 @@ int run_sbatch(const Words& words) {
   catch_stop_signals();
   const auto flock = slurm_flock("sbatch");
   if (flock == nullptr) return 1;
-  if (Status ready = ready_for(*flock, job); !ready.ok()) return fail(ready.error());
+  if (Status ready = ready_for("sbatch", *flock, job); !ready.ok()) return fail(ready.error());
   if (Status found = find_others(*flock, meaning.value(), job); !found.ok())
     return fail(found.error());
   if (files.value().output.empty())

@@ -2,9 +2,12 @@
 #include "launch/commands/slurm/slurm_submit.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <utility>
 
+#include "base/visible.h"
 #include "launch/client/job_array.h"
+#include "launch/client/placeable.h"
 #include "workload/job_number.h"
 
 namespace starling {
@@ -163,8 +166,11 @@ void print_into(const SlurmFiles& files, const std::string& number, JobSpec& job
   job.command = std::move(command);
 }
 
-Status ready_for(FlockClient& flock, JobSpec& job) {
+Status ready_for(const char* command, FlockClient& flock, JobSpec& job) {
   if (Status can = flock.can_run(job); !can.ok()) return can;
+  const std::string unknown = unknown_gpu_types(flock.topology(), job);
+  if (!unknown.empty())
+    std::fprintf(stderr, "%s: warning: %s\n", command, visible_line(unknown).c_str());
   job.environment.push_back("STARLING_SLURM=1");
   return flock.set_user(job);
 }

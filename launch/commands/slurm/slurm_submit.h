@@ -40,7 +40,8 @@ void print_into(const SlurmFiles& files, const std::string& number, JobSpec& job
 /// Finds the jobs that it is to wait for, by their numbers. `invalid`: none has one of these.
 [[nodiscard]] Status find_others(FlockClient& flock, const SbatchMeaning& meaning, JobSpec& job);
 
-/// Checks the job and makes it this user's. `invalid`: why it can never run.
-[[nodiscard]] Status ready_for(FlockClient& flock, JobSpec& job);
+/// Checks the job and makes it this user's; GPU types that are not there are told on stderr, by
+/// `command`. `invalid`: why it can never run.
+[[nodiscard]] Status ready_for(const char* command, FlockClient& flock, JobSpec& job);
 
 }  // namespace starling

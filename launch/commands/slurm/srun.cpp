@@ -118,7 +118,7 @@ int run_srun(const Words& words) {
   catch_stop_signals();
   const auto flock = slurm_flock("srun");
   if (flock == nullptr) return 1;
-  if (Status ready = ready_for(*flock, job); !ready.ok())
+  if (Status ready = ready_for("srun", *flock, job); !ready.ok())
     return slurm_error("srun", ready.error().message);
   if (Status found = find_others(*flock, meaning.value(), job); !found.ok())
     return slurm_error("srun", found.error().message);
