@@ -31,7 +31,6 @@ kill -INT $up || fail "up is gone, exit code $(wait $up; echo $?)"
 wait $up || fail "up must end well"
 refused "--policy tetris, which is starling" --policy tetris
 refused "--agents 3, which is 2" --agents 3
-refused "--standbys 1, which is 0" --standbys 1
 refused "another data centre" --topology larger.yaml
 up_ready --topology cluster.yaml --agents 2
 
