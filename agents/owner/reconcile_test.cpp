@@ -46,7 +46,12 @@ TEST_CASE("what began when its executor was asked already may be missing in the 
 
 TEST_CASE("a Launch that its executor has not answered is repeated, and its home is not asked") {
   ScriptedOwner owner;
-  owner.start(owner.gpus);
+  Commit whole = owner.commit();
+  whole.gang.pop_back();
+  whole.spec.workers = static_cast<std::uint32_t>(owner.gpus.size());
+  owner.hear(kHome, Reserve{owner.attempt, kFence, owner.gpus, 5000});
+  owner.hear(kHome, whole);
+  owner.hear(kHome, StartAttempt{owner.attempt, kFence});
   owner.pass(1ms);
   owner.hear(kExecutor, kHello);
   owner.hear(kExecutor, Inventory{kFence, {}});
