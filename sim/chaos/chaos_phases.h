@@ -27,7 +27,9 @@ class ChaosPhases {
   Wrong settle();      ///< L3
   Wrong be_quiet();    ///< L2, L4, L7
   Wrong probe();       ///< G7, G2
-  Wrong untrue();      ///< L5, L6
+  /// An executor of that agent's servers does not run.
+  [[nodiscard]] bool any_away(AgentId owner) const;
+  Wrong untrue();  ///< L5, L6
   [[nodiscard]] const JobState* remembered_end(const JobId& job) const;
   Wrong lose_state();  ///< S19, L8
   /// Ends those of `hopeless_` that are accepted, as `starling cancel` does: each is looked for at
