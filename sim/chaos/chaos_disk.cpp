@@ -108,7 +108,7 @@ void ChaosFaults::restore(World& world, Rng& rng, Dose) {
   const std::uint32_t executor = executor_of(node);
   const AgentId owner{executor / executors_each_};
   // It may have been down all the time, or be an old copy itself.
-  if (world.is_old_copy(owner) || !world.knows_newer(owner, executor, copy.of)) return;
+  if (world.is_old_copy(owner) || !world.knows_newer(agent_node(owner), node, copy.of)) return;
   const World::Backup backup = backups_.extract(made).mapped().of;
   // As with a new disk: what an owner of long ago says would find no node that knows a later one.
   if (world.retired(executor) || world.any_deposed_speaks(owner)) return;
@@ -133,6 +133,11 @@ void ChaosFaults::run_old_copy(World& world, AgentId agent, const World::Backup&
   // An executor that does not know yet that it is an old copy would take this one for the newest.
   const auto is_its = [&](NodeId id) { return executor_of(id) / executors_each_ == agent.value; };
   if (std::ranges::any_of(set_back_, is_its)) return;
+  // It may have stood still, or been heard by none, ever since it went on from what was copied.
+  const auto tells = [&](NodeId id) {
+    return id != node && (is_agent(id) || is_its(id)) && world.knows_newer(id, node, backup);
+  };
+  if (std::ranges::none_of(nodes_, tells)) return;
   ++counts_["F15-restored: an agent"];
   const Duration roll_call = 4 * knobs_.timers.heartbeat;
   went_down(node);

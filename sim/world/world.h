@@ -107,8 +107,9 @@ class World {
   /// Whether a node can be started on it: not if it has something open on a server that has left or
   /// changed since.
   [[nodiscard]] Status can_start(NodeId id, const Backup& backup) const;
-  /// The agent runs, and has heard of what the executor wrote after that: it finds the copy out.
-  [[nodiscard]] bool knows_newer(AgentId agent, std::uint32_t executor, const Backup& backup) const;
+  /// The peer runs, stands not still, and has heard of what the node wrote after that: it finds the
+  /// copy out.
+  [[nodiscard]] bool knows_newer(NodeId peer, NodeId of, const Backup& backup) const;
   /// The executor's machine is lost, and comes back with the state of then: it is down.
   void restore_executor(std::uint32_t executor, const Backup& backup);
   /// An operator starts the agent on a copy of its state, and the newer state stays where it is:

@@ -220,11 +220,11 @@ World::Backup World::backup(NodeId id) const {
   return {parts_->nodes[index]->journal->copy(), life};
 }
 
-bool World::knows_newer(AgentId agent, std::uint32_t executor, const Backup& backup) const {
-  const Node* node = parts_->nodes[agent.value]->running.get();
-  return node != nullptr &&
-         node->knows_beyond(executor_node(executor), Incarnation{backup.life.value + 1},
-                            backup.journal->position());
+bool World::knows_newer(NodeId peer, NodeId of, const Backup& backup) const {
+  const SimNode& node = *parts_->nodes[parts_->index_of(peer)];
+  return node.running != nullptr && !parts_->paused(node) &&
+         node.running->knows_beyond(of, Incarnation{backup.life.value + 1},
+                                    backup.journal->position());
 }
 
 void World::restore_executor(std::uint32_t executor, const Backup& backup) {
