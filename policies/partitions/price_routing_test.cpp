@@ -231,6 +231,7 @@ TEST_CASE("a job is looked at once when it comes, then at rounds, and moves for 
 TEST_CASE("nothing is answered of a view whose newcomers were not looked at first") {
   Market market;
   market.say(1, 2.4F, 0);
+  market.say(2, 2.4F, 0);
   market.wait(1);
   CHECK(market.route().empty());
   View later = *market.shown;
