@@ -3,8 +3,9 @@
 
 #include "policies/registry.h"
 
-/// The policies of this library: each is a function add_NAME() somewhere below policies/. `tiresias`
-/// is both, by attained service and by Gittins index; `hadar` brings hadare, which forks jobs.
+/// The policies of this library: each is a function add_NAME() somewhere below policies/.
+/// `tiresias` is both, by attained service and by Gittins index; `hadar` brings hadare, which forks
+/// jobs.
 // clang-format off
 #define STARLING_POLICIES(EACH) \
   EACH(consolidate) \

@@ -46,8 +46,8 @@ Result<std::string> hash_of(const fs::path& file) {
 fs::path state_of(const std::string& node) { return fs::path("nodes") / node / "state"; }
 
 /// What is left out: other people's files, their places in the flock, logs and output of jobs,
-/// state (copied as such), what belongs to processes, what was on its way to a host, and tokens: one
-/// of a backup may have been revoked since.
+/// state (copied as such), what belongs to processes, what was on its way to a host, and tokens:
+/// one of a backup may have been revoked since.
 bool left_out(const fs::path& relative) {
   const std::string name = relative.filename().string();
   if (!relative.has_parent_path()) {

@@ -31,7 +31,8 @@ struct WhatToSubmit {
 /// command, or no word at all with --duration: a job to emulate. What looks like a file (a path, or
 /// with an ending) and is no program here, or like a misplaced option is never taken for a command,
 /// nor such an option for a script's argument: the message (`invalid`) says what to write; after
-/// "--" words are what they are. Relative paths of commands are below --directory. Every job has the submitter's folder and environment.
+/// "--" words are what they are. Relative paths of commands are below --directory. Every job has
+/// the submitter's folder and environment.
 [[nodiscard]] Result<WhatToSubmit> what_to_submit(const SubmitWords& said, const Submitter& from);
 
 }  // namespace starling

@@ -21,10 +21,10 @@ struct Dl2LearnOptions {
   double entropy = 0.1;
   double discount = 0.9;
   std::size_t batch = 256, replay = 8192;
-  /// Ours: the critic learns what a slot brings by how it was shared out in the end, every action that
-  /// was allowed is worth what it adds to that, V(after) - V(before), and the actor follows the mean
-  /// over all of them: nothing is left to the chance of what was taken, of what follows in the slot,
-  /// or after it, for later slots do not count. False: as the paper.
+  /// Ours: the critic learns what a slot brings by how it was shared out in the end, every action
+  /// that was allowed is worth what it adds to that, V(after) - V(before), and the actor follows
+  /// the mean over all of them: nothing is left to the chance of what was taken, of what follows in
+  /// the slot, or after it, for later slots do not count. False: as the paper.
   bool marginal = false;
   /// Of a shared head: the critic learns of each job what it gets on, not of all what they get on
   /// together. Ours.
@@ -60,19 +60,21 @@ struct Dl2Progress {
 };
 
 /// DL2's actor and critic while they learn (section 4.3): all inferences of a slot share its reward
-/// r, the sum over jobs of the parts of their work that they did in it. Advantage r + discount V(s')
+/// r, the sum over jobs of the parts of their work that they did in it. Advantage r + discount
+/// V(s')
 /// - V(s), s' the first state of the next slot; policy gradient with an entropy term, critic by
-/// squared error, mini-batches from a replay memory, one update a slot. Beyond the paper: advantages
-/// are in units of their spread in the batch, and what an action counts is cut down by how much
-/// less likely the net has become to take it (min(1, pi / pi_old)), for it comes from the past.
+/// squared error, mini-batches from a replay memory, one update a slot. Beyond the paper:
+/// advantages are in units of their spread in the batch, and what an action counts is cut down by
+/// how much less likely the net has become to take it (min(1, pi / pi_old)), for it comes from the
+/// past.
 ///
 /// Job-aware exploration: in a slot whose state is poor, with workers and no server of a job, a
 /// server and no workers, or more than kUneven times as many of one kind, with `explore` the scarce
 /// kind is added.
 ///
 /// Several agents may have one learner: then each update is on what all of them have done, and the
-/// gradient is the mean over them. Deterministic: all chance is from the seed, and the agent's number
-/// and slots.
+/// gradient is the mean over them. Deterministic: all chance is from the seed, and the agent's
+/// number and slots.
 class Dl2Learner {
  public:
   static constexpr double kUneven = 10;

@@ -25,8 +25,9 @@ struct Dl2Choice {
 void put_shape(Weights& weights, const Dl2Shape& shape);
 
 /// DL2's policy network as agents run it: a Dl2Head (tensors `actor.`). The most likely
-/// action is taken, or one is drawn. Where there are more jobs than a window holds, each block of them is scored by
-/// the same net, and all are compared; to stop is as likely as the blocks say on average.
+/// action is taken, or one is drawn. Where there are more jobs than a window holds, each block of
+/// them is scored by the same net, and all are compared; to stop is as likely as the blocks say on
+/// average.
 class Dl2Net {
  public:
   /// `invalid` and `not_found` say what is wrong with the weights.
@@ -37,8 +38,8 @@ class Dl2Net {
 
   /// First of a slot: all blocks are scored.
   void look(const Dl2Slot& slot);
-  /// What comes next in the slot that was looked at: the likeliest, or drawn from the softmax over scores / `temperature`, if that is
-  /// at least kColdest. Nothing: the net answers no numbers.
+  /// What comes next in the slot that was looked at: the likeliest, or drawn from the softmax over
+  /// scores / `temperature`, if that is at least kColdest. Nothing: the net answers no numbers.
   [[nodiscard]] std::optional<Dl2Choice> choose(const Dl2Slot& slot, double temperature, Rng& rng);
   /// After `action` was taken: its block is scored anew.
   void took(const Dl2Slot& slot, const Dl2Action& action);
@@ -70,8 +71,8 @@ class Dl2Net {
 [[nodiscard]] Result<Dl2Head> dl2_head_of(const Weights& weights, const Dl2Shape& shape,
                                           Dl2Head::Kind kind);
 
-/// The softmax over scores / `temperature`, of those that `mask` lets through, which are finite; 0 for
-/// the others.
+/// The softmax over scores / `temperature`, of those that `mask` lets through, which are finite; 0
+/// for the others.
 [[nodiscard]] std::vector<double> masked_softmax(std::span<const float> scores,
                                                  std::span<const std::uint8_t> mask,
                                                  double temperature = 1);

@@ -51,7 +51,8 @@ struct Dl2Member {
 
 /// A time slot of DL2 (arXiv 1909.06040, section 4) while it is shared out: first each job, in
 /// order, gets the fewest workers that it can have and as many parameter servers, while there is
-/// room; then tasks are added one by one. A worker takes its GPUs and CPUs, a server its CPUs. Pure.
+/// room; then tasks are added one by one. A worker takes its GPUs and CPUs, a server its CPUs.
+/// Pure.
 class Dl2Slot {
  public:
   /// `shares` in the order of the window; those that have workers already begin with these.
@@ -75,12 +76,12 @@ class Dl2Slot {
   [[nodiscard]] std::size_t block_of(const Dl2Action& action) const noexcept {
     return action.member / shape_->window;
   }
-  /// inputs() numbers. Of a job: its type, one of all; the logarithm of 1 + slots in the system, of 1
-  /// + slots that remain; the part that remains; its dominant share of the partition; a quarter of
-  /// its workers, and of its servers.
+  /// inputs() numbers. Of a job: its type, one of all; the logarithm of 1 + slots in the system, of
+  /// 1 + slots that remain; the part that remains; its dominant share of the partition; a quarter
+  /// of its workers, and of its servers.
   void encode(std::size_t block, std::span<float> out) const;
-  /// actions() bytes: 1 where allows(). The answer: what the neediest of these takes; while there is
-  /// room for that, and none of its jobs gets anything, the block's mask stays as it is.
+  /// actions() bytes: 1 where allows(). The answer: what the neediest of these takes; while there
+  /// is room for that, and none of its jobs gets anything, the block's mask stays as it is.
   ElasticCapacity mask(std::size_t block, std::span<std::uint8_t> out) const;
   [[nodiscard]] bool has_room(const ElasticCapacity& needs) const;
   /// The number that an action has in its block; the same way back, nothing for the last one.

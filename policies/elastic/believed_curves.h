@@ -14,9 +14,9 @@
 
 namespace starling {
 
-/// How fast each job of a home is believed to be on any GPUs: a curve fitted to what it was measured
-/// at (OnlineFit), which begins with that of the last job of its kind, equal in model, in GPUs per
-/// worker and in workers asked for. A part of any policy that reads View::running and
+/// How fast each job of a home is believed to be on any GPUs: a curve fitted to what it was
+/// measured at (OnlineFit), which begins with that of the last job of its kind, equal in model, in
+/// GPUs per worker and in workers asked for. A part of any policy that reads View::running and
 /// PolicyFacts::reads_pace. What jobs beside it cost is in the figures as if it were its own.
 class BelievedCurves {
  public:

@@ -87,8 +87,8 @@ class Division {
   [[nodiscard]] virtual std::uint64_t learned() const noexcept { return 0; }
   virtual void learn() {}
   [[nodiscard]] virtual std::vector<std::string> explain(JobId) const { return {}; }
-  /// Policy::explain_now(). `share`: of the job, whose `workers` are those that it has. `all`: of the
-  /// partition.
+  /// Policy::explain_now(). `share`: of the job, whose `workers` are those that it has. `all`: of
+  /// the partition.
   [[nodiscard]] virtual std::vector<std::string> explain_now(const ElasticCall&,
                                                              const ElasticCapacity& /*all*/,
                                                              const ElasticShare& /*share*/) const {
@@ -106,8 +106,8 @@ class Division {
   /// Seconds that a stop costs the job.
   [[nodiscard]] virtual double restart_s(const JobSpec& job) const;
 
-  /// Does it change the allocation of jobs that keep their workers, too? Then at rounds such jobs run
-  /// on by what allocation() says, after a restart if it is another.
+  /// Does it change the allocation of jobs that keep their workers, too? Then at rounds such jobs
+  /// run on by what allocation() says, after a restart if it is another.
   [[nodiscard]] virtual bool reallocates() const { return false; }
 
   /// Does it know speeds? Then running jobs also get more workers between rounds, keep what they

@@ -22,8 +22,8 @@ std::size_t ElasticProgress::bytes_of(const Known& known) {
   return 8 * (kWords + known.placement.size());
 }
 
-/// A new life of the home knows when a job began to run, but for what earlier attempts did at another
-/// size: if it runs where it ran, it has done so ever since.
+/// A new life of the home knows when a job began to run, but for what earlier attempts did at
+/// another size: if it runs where it ran, it has done so ever since.
 void ElasticProgress::anchor(Known& known, const JobView& job, Instant now) {
   known.restored = false;
   if (job.placement.empty() || known.placement != job.placement) return;

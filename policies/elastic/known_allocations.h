@@ -14,8 +14,8 @@ namespace starling {
 /// again is cheap: of equal ones the first counts.
 class KnownAllocations {
  public:
-  /// What `search()` said for the first of its kind. `shape`: how the placement, which is not empty,
-  /// lies on its servers, as far as that matters to the search.
+  /// What `search()` said for the first of its kind. `shape`: how the placement, which is not
+  /// empty, lies on its servers, as far as that matters to the search.
   template <class Search>
   [[nodiscard]] Allocation of(const Topology& topology, const JobSpec& job,
                               const Placement& placement, std::uint32_t shape, Search search) {

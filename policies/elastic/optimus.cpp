@@ -40,9 +40,10 @@ constexpr double kRestartS = 60, kHorizonS = 3600;
 /// the smallest number of servers the fullest are taken. Where a place makes the workers slower
 /// than fewer of them elsewhere, the job gets fewer. Where there are several GPU types, the fastest
 /// on which there is room is taken. No job is stopped to gain less than `restart`, or what its job
-/// says that it costs. With batch=free a job whose noise is known runs with the batch that suits its
-/// workers (BatchChoices), and what more of them are worth is what they are worth with theirs. With
-/// knows=measured a job that was measured, or whose kind was, is as fast as BelievedCurves say.
+/// says that it costs. With batch=free a job whose noise is known runs with the batch that suits
+/// its workers (BatchChoices), and what more of them are worth is what they are worth with theirs.
+/// With knows=measured a job that was measured, or whose kind was, is as fast as BelievedCurves
+/// say.
 class Optimus final : public Division {
  public:
   /// What is chosen beside workers, and how fast jobs are thought to be.

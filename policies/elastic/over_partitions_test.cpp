@@ -340,7 +340,8 @@ TEST_CASE("a gang that grows gets workers that straddle neither servers nor part
   world.run(job, range(0, 6));
   const auto out = world.grow();
   REQUIRE(out.size() == 1);
-  // Of each of the two servers that are spare there it gets six GPUs; of two that are free here none.
+  // Of each of the two servers that are spare there it gets six GPUs; of two that are free here
+  // none.
   CHECK(std::get<Resize>(out.front()).placement == range(0, 6));
   CHECK(std::get<Resize>(out.front()).allocation.workers == 6);
 }

@@ -16,7 +16,8 @@ enum class Unpromised : std::uint8_t {
   least_left    ///< in each priority who needs the least GPU time on its smallest size
 };
 
-/// A job among which GPUs are divided, the most urgent priority and then the earliest deadline first.
+/// A job among which GPUs are divided, the most urgent priority and then the earliest deadline
+/// first.
 struct DeadlineJob {
   std::vector<PlannedSize> sizes;  ///< by GPUs, ascending
   std::int32_t priority = 0;       ///< the order of the jobs is by it first

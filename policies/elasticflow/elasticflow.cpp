@@ -26,14 +26,14 @@ constexpr PolicyFacts kElasticFlowFacts{
     .round = std::chrono::seconds(240)};
 
 /// ElasticFlow (ASPLOS 2023). A job is due `deadline` times its duration after it was submitted, as
-/// in its experiments; job files have no deadlines of their own. At its first round a job is admitted
-/// or not, for good (divide_by_deadlines). ElasticFlow drops those that are not; here they, and
-/// those of unknown duration, have what the others leave. Workers are the fewest that a job can
-/// have and powers of two above, and what it runs on now.
+/// in its experiments; job files have no deadlines of their own. At its first round a job is
+/// admitted or not, for good (divide_by_deadlines). ElasticFlow drops those that are not; here
+/// they, and those of unknown duration, have what the others leave. Workers are the fewest that a
+/// job can have and powers of two above, and what it runs on now.
 ///
 /// Beyond the paper: no job is stopped to gain less than `restart`, unless its deadline wants that;
-/// deadlines are planned with one restart to come; more urgent priorities are planned first. Between
-/// rounds what is free goes to jobs as if they had no deadlines, and none is admitted.
+/// deadlines are planned with one restart to come; more urgent priorities are planned first.
+/// Between rounds what is free goes to jobs as if they had no deadlines, and none is admitted.
 ///
 /// Limits: a round plans for the kMostPlanned jobs with the most urgent priority and the earliest
 /// deadlines, and asks about kMostAsked newcomers; others are as without a deadline until a later

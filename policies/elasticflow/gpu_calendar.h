@@ -39,9 +39,9 @@ class GpuCalendar {
  public:
   explicit GpuCalendar(double gpus, double slot_s = 0) : slot_s_(slot_s), free_{{0, gpus}} {}
 
-  /// The job's plan where it has at all times the largest of its sizes up to `level` for which there
-  /// is room, and up to `first` in the slot that begins now; until it is done. Nothing: not before it
-  /// is due.
+  /// The job's plan where it has at all times the largest of its sizes up to `level` for which
+  /// there is room, and up to `first` in the slot that begins now; until it is done. Nothing: not
+  /// before it is due.
   [[nodiscard]] std::optional<GpuPlan> fill(const PlannedWork& job, std::size_t level,
                                             std::size_t first) const;
   /// ElasticFlow's progressive filling (ASPLOS 2023, algorithm 1): the plan of the smallest level,

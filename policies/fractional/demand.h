@@ -66,9 +66,10 @@ struct Demands {
 
 [[nodiscard]] Demands find_demands(std::span<const Pod> pods, const ClusterSpec& cluster);
 
-/// The typical pods of Weng et al. ("Beware of Fragmentation", USENIX ATC 2023), the target workload
-/// of their measure: the demands of a list, whatever memory they ask for, the most popular ones
-/// first (then those with more CPUs, GPU share, GPUs and the later models in the alphabet), until
+/// The typical pods of Weng et al. ("Beware of Fragmentation", USENIX ATC 2023), the target
+/// workload of their measure: the demands of a list, whatever memory they ask for, the most popular
+/// ones first (then those with more CPUs, GPU share, GPUs and the later models in the alphabet),
+/// until
 /// 95 % of the list is covered. The memory of all of them is 0.
 [[nodiscard]] std::vector<PodDemand> typical_demands(std::span<const Pod> pods,
                                                      const ClusterSpec& cluster);

@@ -42,7 +42,8 @@ class Fragmentation {
   }
   /// F_n in thousandths of a GPU with the rounding errors of the published simulator: sums by
   /// reason, demand by demand in the order of the target, and then of the reasons. Where a pod
-  /// changes nothing, a last bit decides whether FGD's score is 49 or 50, and so which node is taken.
+  /// changes nothing, a last bit decides whether FGD's score is 49 or 50, and so which node is
+  /// taken.
   [[nodiscard]] double published(const FreeNode& node) const noexcept;
 
  private:

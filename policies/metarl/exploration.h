@@ -29,8 +29,8 @@ class ExplorationBudget {
   [[nodiscard]] double left() const noexcept { return earned_ - promised_; }
   [[nodiscard]] double spent() const noexcept { return spent_; }
 
-  /// The job is placed to explore a pair; it is expected to take so many GPU seconds. It counts once
-  /// it is found running.
+  /// The job is placed to explore a pair; it is expected to take so many GPU seconds. It counts
+  /// once it is found running.
   void begin(std::uint64_t order, std::uint32_t gpus, double gpu_seconds, std::uint64_t pair);
   /// A job runs, or is to begin, to explore: else keep_running() does nothing.
   [[nodiscard]] bool any_runs() const noexcept { return !running_.empty(); }

@@ -32,8 +32,9 @@ struct Destination {
 ///
 /// A partition counts by the GPU type on which the job would be fastest there: one with free GPUs
 /// enough if there is one, else any that has as many GPUs. Forwarded jobs count against the
-/// digest (RemotePartitions), and nothing bounces (moves.h). For a job that asks for CPUs or memory GPUs count that
-/// those go with (RemoteRooms); but for GPUs to join: what is left beside those no digest says.
+/// digest (RemotePartitions), and nothing bounces (moves.h). For a job that asks for CPUs or memory
+/// GPUs count that those go with (RemoteRooms); but for GPUs to join: what is left beside those no
+/// digest says.
 class ForwardingBySpeed {
  public:
   static constexpr std::size_t kOptions = 4;

@@ -19,10 +19,10 @@ struct SharingGang {
   double least = 0;          ///< speed that it must add net of what others lose, for each GPU
 };
 
-/// With whom the gang is to share, as Policy::choose_tenants(). Workers wait for one another, so the
-/// gang is as fast as beside the worst of them: gain = gpus * alone * least speed - sum of losses,
-/// as Candidate::gain. The largest gain that is at least gpus * least; of equals that beside the
-/// faster. None: nothing is worth it, or there are too few. O(n^2).
+/// With whom the gang is to share, as Policy::choose_tenants(). Workers wait for one another, so
+/// the gang is as fast as beside the worst of them: gain = gpus * alone * least speed - sum of
+/// losses, as Candidate::gain. The largest gain that is at least gpus * least; of equals that
+/// beside the faster. None: nothing is worth it, or there are too few. O(n^2).
 [[nodiscard]] std::vector<std::size_t> choose_co_tenants(const SharingGang& gang,
                                                          std::span<const CoTenant> offered);
 

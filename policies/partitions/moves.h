@@ -9,9 +9,9 @@
 
 namespace starling {
 
-/// What every policy obeys that gives waiting jobs to other partitions, so that nothing bounces: each
-/// move of a job waits twice as long as the one before, up to ten minutes, and those in hope alone are
-/// bounded. One that would start elsewhere at once may always go there.
+/// What every policy obeys that gives waiting jobs to other partitions, so that nothing bounces:
+/// each move of a job waits twice as long as the one before, up to ten minutes, and those in hope
+/// alone are bounded. One that would start elsewhere at once may always go there.
 
 /// A gang that has room here once others have ended waits so long before it asks other partitions
 /// for a share of their GPUs.

@@ -19,8 +19,10 @@ namespace starling {
 /// own partition. Policies that know speeds have ForwardingBySpeed.
 ///
 /// * A job that another partition can start now, by its digest, is forwarded there.
-/// * A job that is infeasible here (it has no room even when everything is free) goes to a partition
-///   that is large enough for it; if there is none, or if a gang of several servers has waited long, and the flock together has room: it is
+/// * A job that is infeasible here (it has no room even when everything is free) goes to a
+/// partition
+/// that is large enough for it; if there is none, or if a gang of several servers has waited long,
+/// and the flock together has room: it is
 ///   co-allocated.
 /// * When nothing can start anywhere, queues are balanced: one much longer per GPU than another
 ///   forwards a job from its end.
@@ -29,8 +31,8 @@ namespace starling {
 /// GPUs of servers that it may have (RemoteRooms), and goes to no partition that could not hold it
 /// when everything there is free.
 ///
-/// Forwarded jobs count against the digest (RemotePartitions), and nothing bounces (moves.h). Ties go
-/// to the next agent after this one, so that agents differ in whom they try first. Without other
+/// Forwarded jobs count against the digest (RemotePartitions), and nothing bounces (moves.h). Ties
+/// go to the next agent after this one, so that agents differ in whom they try first. Without other
 /// partitions it does nothing.
 class OverflowRouting {
  public:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jobs that move for a lower price after they have waited or run: by a tested gain alone, for prices
-// change, and a policy that chases them moves each job a dozen times.
+// Jobs that move for a lower price after they have waited or run: by a tested gain alone, for
+// prices change, and a policy that chases them moves each job a dozen times.
 #include <algorithm>
 #include <functional>
 
@@ -50,8 +50,8 @@ GpuTypeId PriceRouting::slowest_type(const View& view, const JobView& job) {
   return slowest;
 }
 
-/// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job wanted
-/// them.
+/// A gang over partitions has GPUs that these prices do not tell of: it stays as if no other job
+/// wanted them.
 double PriceRouting::cost_to_stay(const View& view, const JobView& job, GpuTypeId type) {
   return lies_here(view.gpus, job.placement) ? cost_on(view, *job.spec, type)
                                              : cost_of(0, speed_of(view, *job.spec, type));

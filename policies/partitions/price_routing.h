@@ -28,18 +28,20 @@ namespace starling {
 class PriceRouting {
  public:
   /// `elastic`: jobs that are may have any of their sizes, and want the largest.
-  /// `speed_power`: how much of a type's speed counts in what a job costs there. Where it counts whole
-  /// (nothing), slow types stay empty until fast ones are wanted as many times over as they are
-  /// faster: right where all of a partition have even shares, too dear where its jobs take turns.
+  /// `speed_power`: how much of a type's speed counts in what a job costs there. Where it counts
+  /// whole (nothing), slow types stay empty until fast ones are wanted as many times over as they
+  /// are faster: right where all of a partition have even shares, too dear where its jobs take
+  /// turns.
   explicit PriceRouting(bool elastic, std::optional<double> speed_power = {})
       : elastic_(elastic), speed_power_(speed_power) {}
 
-  /// First in every decide(), which is checked by what is asked of the view after it: gives jobs that are new here, and have been nowhere else, to whom
-  /// they cost least, and answers the view without them, valid until the next call. O(waiting jobs
-  /// and running ones, where the view has them).
+  /// First in every decide(), which is checked by what is asked of the view after it: gives jobs
+  /// that are new here, and have been nowhere else, to whom they cost least, and answers the view
+  /// without them, valid until the next call. O(waiting jobs and running ones, where the view has
+  /// them).
   [[nodiscard]] const View& route(const View& view, std::vector<Decision>& out);
-  /// Of `left`, waiting jobs of that view which a round has left out: gives away those that cost less elsewhere by
-  /// kWorthMoving at least. Nothing where no agent says prices.
+  /// Of `left`, waiting jobs of that view which a round has left out: gives away those that cost
+  /// less elsewhere by kWorthMoving at least. Nothing where no agent says prices.
   void rebalance(const View& view, std::span<const JobView* const> left,
                  std::vector<Decision>& out);
   /// At a round, for a policy that preempts: running jobs that are worth stopping, since elsewhere,

@@ -13,8 +13,8 @@ namespace starling {
 /// All of it is in this partition, and taken.
 [[nodiscard]] bool lies_here(const Occupancy& gpus, const Placement& placement);
 [[nodiscard]] bool all_free(const Occupancy& gpus, const Placement& placement);
-/// All that it has is free in `gpus`, with its CPUs and memory: it can have it again. False of a job
-/// that has nothing.
+/// All that it has is free in `gpus`, with its CPUs and memory: it can have it again. False of a
+/// job that has nothing.
 [[nodiscard]] bool is_left(const Occupancy& gpus, const JobView& job);
 /// The running job can have the place as soon as it has left its own: no other has to go.
 [[nodiscard]] bool fits_now(const Occupancy& gpus, const Placement& place, const JobView& job);
@@ -31,8 +31,8 @@ void start_or_keep(Trial& now, JobId job, Placement promised, Demand each,
 /// with all that was promised, and without the job. That a server is being drained is no need.
 [[nodiscard]] bool is_needed(const Occupancy& soon, const JobView& job);
 
-/// The end of what is promised, for a job that was promised nothing and whose place was given back to
-/// `soon`: one who is needed stops; one who is not stays, and its place is taken again. True: it
+/// The end of what is promised, for a job that was promised nothing and whose place was given back
+/// to `soon`: one who is needed stops; one who is not stays, and its place is taken again. True: it
 /// stops.
 bool stop_if_needed(Occupancy& soon, const JobView& job, std::vector<Decision>& out);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stops for whom, and what is kept until they have: stated once for all policies that stop jobs.
+// Who stops for whom, and what is kept until they have: stated once for all policies that stop
+// jobs.
 #include "policies/parts/evict.h"
 
 #include <doctest/doctest.h>

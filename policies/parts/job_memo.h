@@ -10,9 +10,9 @@
 
 namespace starling {
 
-/// What is remembered of each job from call to call, by a key that is the job's alone. Lists of jobs
-/// change little between calls, so each is found where the last call had it, and newcomers alone are
-/// looked up. Keys come out in their order.
+/// What is remembered of each job from call to call, by a key that is the job's alone. Lists of
+/// jobs change little between calls, so each is found where the last call had it, and newcomers
+/// alone are looked up. Keys come out in their order.
 template <class Key, class Value>
 class JobMemo {
  public:
@@ -42,8 +42,8 @@ class JobMemo {
     const bool near = kept.call + 1 == call_ && kept.turn >= at_ && kept.turn < at_ + kFar;
     return {near ? found(kept.turn) : keep(*known), fresh};
   }
-  /// The call has shown all: forgets every other, `gone(key, value)` of each before, in their order.
-  /// How many.
+  /// The call has shown all: forgets every other, `gone(key, value)` of each before, in their
+  /// order. How many.
   template <class Gone>
   std::size_t end(Gone gone) {
     if (now_.size() == known_.size()) return 0;
@@ -85,8 +85,8 @@ class JobMemo {
   };
   using Known = std::map<Key, Kept>;
   using Entry = typename Known::value_type;
-  /// So many before a job may have gone at once, and it is found without a look; where so many have,
-  /// those after it are.
+  /// So many before a job may have gone at once, and it is found without a look; where so many
+  /// have, those after it are.
   static constexpr std::size_t kAhead = 4, kFar = 256;
 
   Value& keep(Entry& entry) {

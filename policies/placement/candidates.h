@@ -117,8 +117,8 @@ class Candidates {
   static constexpr std::size_t kShared = 3;
   using Found = std::vector<const Candidate*>;
 
-  /// From now on: what has been promised so far, kept up by whom it is of; no candidate lacks the CPUs
-  /// or the memory beside it. Must outlive this.
+  /// From now on: what has been promised so far, kept up by whom it is of; no candidate lacks the
+  /// CPUs or the memory beside it. Must outlive this.
   void plan_on(const Occupancy& planned, const Shape& shape) {
     planned_ = &planned, shape_ = shape;
   }

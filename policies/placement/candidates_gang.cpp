@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose GPUs a gang may share that spans partitions. Each owner sees its part alone: how much slower
-// the gang would be there than alone on the same GPUs, and what those lose who run there.
+// Whose GPUs a gang may share that spans partitions. Each owner sees its part alone: how much
+// slower the gang would be there than alone on the same GPUs, and what those lose who run there.
 #include <algorithm>
 
 #include "interference/memory.h"

@@ -76,17 +76,17 @@ struct WaysOut {
 /// One decision of a placement policy: a job, and what may be done with it. Valid during the call
 /// that it is given to. Copies nothing; one that keeps it copies what it needs.
 ///
-/// A job that waits on may be asked about again when all others have been: where the policy may stop
-/// or resize jobs (PlacementPowers), whether others stop for it, or whether it starts smaller than
-/// it asks; then a gang, whether it is co-allocated. One at most is co-allocated in a call. When no
-/// job waits for room here, one that runs smaller than it asks may be asked about: whether it is
-/// resized.
+/// A job that waits on may be asked about again when all others have been: where the policy may
+/// stop or resize jobs (PlacementPowers), whether others stop for it, or whether it starts smaller
+/// than it asks; then a gang, whether it is co-allocated. One at most is co-allocated in a call.
+/// When no job waits for room here, one that runs smaller than it asks may be asked about: whether
+/// it is resized.
 struct DecisionPoint : DecisionContext {
   const PlacementRequest& request;
   const JobView& job;
   WaysOut out;
-  /// First the starts, those on free GPUs before those that share, then the forwards in the order of
-  /// `out`, then waiting, where that is one; or one of another kind, and waiting.
+  /// First the starts, those on free GPUs before those that share, then the forwards in the order
+  /// of `out`, then waiting, where that is one; or one of another kind, and waiting.
   std::span<const PlacementOption> options = {};
 
   [[nodiscard]] std::size_t starts() const noexcept;

@@ -27,9 +27,10 @@ struct LeastInterference {
 void score_by_least(const DecisionPoint& point, double threshold, const LeastInterference& found,
                     std::span<double> scores);
 
-/// Least interference first: of all places the one with the least slowdown. With a threshold a place
-/// has to add that part of what the job does alone at its best, net of what the others lose, weighted
-/// by GPUs; if none does, the job waits for as long as anything runs here, or for its time elsewhere.
+/// Least interference first: of all places the one with the least slowdown. With a threshold a
+/// place has to add that part of what the job does alone at its best, net of what the others lose,
+/// weighted by GPUs; if none does, the job waits for as long as anything runs here, or for its time
+/// elsewhere.
 ///
 /// Places that are good enough score above waiting, the least slowdown highest, in (0, 2); the
 /// others below it, the largest gain highest; waiting scores 0.

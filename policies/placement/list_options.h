@@ -10,8 +10,8 @@
 
 namespace starling {
 
-/// Lists the options of jobs, one job after the other, in the order that DecisionPoint promises. The
-/// places of jobs that look alike are listed once until something changes.
+/// Lists the options of jobs, one job after the other, in the order that DecisionPoint promises.
+/// The places of jobs that look alike are listed once until something changes.
 class OptionLister {
  public:
   explicit OptionLister(const PlacementRules& rules) : rules_(rules) {}

@@ -13,9 +13,9 @@ namespace starling {
 
 namespace {
 
-/// What a gang over several partitions must add to share GPUs, in that of one in a single partition:
-/// owners do not know how those fare together that it joins, and none joins it in its turn. By
-/// runs of training weeks (docs/decisions.md).
+/// What a gang over several partitions must add to share GPUs, in that of one in a single
+/// partition: owners do not know how those fare together that it joins, and none joins it in its
+/// turn. By runs of training weeks (docs/decisions.md).
 constexpr double kGangGain = 2;
 
 /// A chooser that goes by more than the score sees shared places, too, where free ones slow no job.

@@ -98,14 +98,16 @@ class PlacementPolicy final : public Policy, public QueueOrder {
                                  const JobView& job, bool shares, Trial& trial,
                                  std::vector<Decision>& out);
   // placement_room.cpp: beyond what is free.
-  /// After start_here(): of each job that waits on, whether others stop for it, or it starts smaller.
+  /// After start_here(): of each job that waits on, whether others stop for it, or it starts
+  /// smaller.
   void make_room(RoomCall call);
   /// True: it is dealt with.
   [[nodiscard]] bool make_room_for(const RoomCall& call, const QueueEntry& entry,
                                    const JobView& job);
   /// At the end of a call in which nothing waits for room: whether a running job is resized.
   void grow(const View& view, Candidates& candidates, std::vector<Decision>& out);
-  /// Of `option` or waiting, of which no score is said: it is taken unless a Chooser says otherwise.
+  /// Of `option` or waiting, of which no score is said: it is taken unless a Chooser says
+  /// otherwise.
   [[nodiscard]] bool takes(const DecisionContext& context, const PlacementRequest& request,
                            const JobView& job, const PlacementOption& option);
   /// What runs here now.

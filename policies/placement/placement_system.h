@@ -13,7 +13,8 @@ namespace starling {
 /// Which job comes first, and what is known of how long jobs take.
 enum class PlacementOrder : std::uint8_t {
   arrival,
-  /// The least GPU time that it may still take (RemainingTimes, by recurring-job group), then by arrival.
+  /// The least GPU time that it may still take (RemainingTimes, by recurring-job group), then by
+  /// arrival.
   forecast
 };
 

@@ -29,8 +29,8 @@ struct PlacementRules {
   bool forecasts = false;  ///< it asks RemainingTimes
   bool evens_out = false;  ///< before anything starts, jobs go to the emptiest partitions
   bool by_fit = false;     ///< gangs fit as fit= says, here and elsewhere, not by free GPUs alone
-  /// score() also scores co-allocating a gang. Else a gang is co-allocated where it can be: score 0,
-  /// and waiting Scorer::kLast.
+  /// score() also scores co-allocating a gang. Else a gang is co-allocated where it can be: score
+  /// 0, and waiting Scorer::kLast.
   bool co_allocates = false;
   /// The least part of a job's best speed that a place must add, for policies that know speeds:
   /// their jobs go where they are fastest. None: OverflowRouting moves them, by free GPUs.
@@ -72,9 +72,9 @@ class Scorer {
   [[nodiscard]] virtual std::optional<Placement> place(const DecisionPoint&) {
     return std::nullopt;
   }
-  /// The job of that decision, of which score() said `scored`, starts on these GPUs. Those may be of another option than the best,
-  /// where a Chooser took it, or others than its option's, where that lacks other means. Not called
-  /// of a job that waits or goes elsewhere.
+  /// The job of that decision, of which score() said `scored`, starts on these GPUs. Those may be
+  /// of another option than the best, where a Chooser took it, or others than its option's, where
+  /// that lacks other means. Not called of a job that waits or goes elsewhere.
   virtual void took(const DecisionPoint&, const Scored& /*scored*/, const Placement&) {}
   /// Whether a refusal stands for all that look like the job, until something changes.
   [[nodiscard]] virtual bool alike(const JobView&) const { return true; }

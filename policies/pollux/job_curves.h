@@ -25,8 +25,8 @@ struct KnownGoodput {
 /// was measured with, or as many as it asks for where a job of its kind was measured. Given: the
 /// constants that were fitted to its model's measurements (interference/goodput/profiles.h), or to
 /// what the speed model says of it. Its noise scale is the one that it says; given, of a job that
-/// says none, that of the middle of its model's training. A job whose noise scale is not known so, or
-/// that trains by parameter servers, runs with the batch that it asks for on each GPU.
+/// says none, that of the middle of its model's training. A job whose noise scale is not known so,
+/// or that trains by parameter servers, runs with the batch that it asks for on each GPU.
 class JobCurves {
  public:
   JobCurves(bool given, bool adapts) : given_(given), adapts_(adapts) {}

@@ -27,15 +27,17 @@ struct PolluxOptions {
 /// share, both by the batch that suits the GPUs best. See share_search.h, job_goodput.h and
 /// job_curves.h, which Pollux' own simulated world uses as well (sim/published/pollux).
 ///
-/// Jobs that are not elastic have all their workers or none. A change of the batch alone, which is a
-/// restart here, has to be worth more than that costs. Between rounds nothing but the last round's
-/// plan is carried out. Jobs of several priorities, which the paper does not have: the more urgent
-/// ones divide all GPUs among themselves, and the others what is left. GPU types are not told apart:
-/// a job runs on any that it allows. Jobs on servers that are being drained are left alone.
+/// Jobs that are not elastic have all their workers or none. A change of the batch alone, which is
+/// a restart here, has to be worth more than that costs. Between rounds nothing but the last
+/// round's plan is carried out. Jobs of several priorities, which the paper does not have: the more
+/// urgent ones divide all GPUs among themselves, and the others what is left. GPU types are not
+/// told apart: a job runs on any that it allows. Jobs on servers that are being drained are left
+/// alone.
 ///
 /// A round is about at most 1,000 jobs (kMostMembers): the most urgent, of equals those that run
-/// before those that wait, then those with the least attained service. Of the others those that wait
-/// go on waiting, and those that run are left alone, unless more urgent ones are given their GPUs.
+/// before those that wait, then those with the least attained service. Of the others those that
+/// wait go on waiting, and those that run are left alone, unless more urgent ones are given their
+/// GPUs.
 class PolluxPolicy final : public Policy {
  public:
   PolluxPolicy(const PolicyFacts& facts, const PolluxOptions& options);

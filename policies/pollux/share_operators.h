@@ -19,13 +19,13 @@ class ShareOperators {
   [[nodiscard]] static std::pair<SharePlan, SharePlan> cross(const SharePlan& a, const SharePlan& b,
                                                              Rng& rng);
   /// Each row with chance 0.1 is what runs again; each with chance 0.1 loses a tenth of its nodes;
-  /// then each job gets more, on average, on one of the nodes with a free GPU and on one of those of
-  /// these that it is on: any number up to what the node could hold.
+  /// then each job gets more, on average, on one of the nodes with a free GPU and on one of those
+  /// of these that it is on: any number up to what the node could hold.
   void mutate(SharePlan& plan, Rng& rng);
   /// Makes it a plan that can be, in the order of the jobs: no node with two jobs that are on
   /// several; no job above its most, or on more than most_nodes nodes; no node with more GPUs, CPUs
-  /// and memory than it has. A job that thus, or by chance, has fewer than its least gets the rest where there is room,
-  /// which is beyond the paper, whose jobs can all run alone, or nothing.
+  /// and memory than it has. A job that thus, or by chance, has fewer than its least gets the rest
+  /// where there is room, which is beyond the paper, whose jobs can all run alone, or nothing.
   void repair(SharePlan& plan, Rng& rng);
 
  private:

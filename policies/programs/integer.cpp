@@ -106,7 +106,8 @@ double gain_of(const LinearProgram& program, const std::vector<double>& values) 
   return gain;
 }
 
-/// What the relaxed optimum loses at least for each unit by which a variable leaves its bound there;
+/// What the relaxed optimum loses at least for each unit by which a variable leaves its bound
+/// there;
 /// 0 where it is not at a bound, or is no whole number.
 std::vector<double> losses_of(const LinearProgram& program, const OsiClpSolverInterface& relaxed) {
   constexpr double kAtBound = 1e-9;
@@ -171,7 +172,8 @@ Result<IntegerAnswer> search_rest(Rest rest, const IntegerSearch& search) {
   return found;
 }
 
-/// The best of the variables by which the relaxed optimum loses least, the others as they are there.
+/// The best of the variables by which the relaxed optimum loses least, the others as they are
+/// there.
 Result<IntegerAnswer> search_core(const LinearProgram& program,
                                   const OsiClpSolverInterface& relaxed,
                                   const IntegerSearch& search) {

@@ -23,9 +23,10 @@ struct IntegerAnswer {
 };
 
 /// Variables of a program all of which are searched. Of a larger one they are those by which the
-/// optimum without whole numbers loses least (a core, as in knapsack problems: Balas and Zemel 1980);
-/// the others stay as they are in it. A node's time goes with the variables that are searched, and
-/// with a bound on nodes a core's answer is better than that of all: docs/results/sia.md.
+/// optimum without whole numbers loses least (a core, as in knapsack problems: Balas and Zemel
+/// 1980); the others stay as they are in it. A node's time goes with the variables that are
+/// searched, and with a bound on nodes a core's answer is better than that of all:
+/// docs/results/sia.md.
 inline constexpr std::size_t kMostSearchedWhole = 800;
 
 /// The program with its `whole` variables as whole numbers, by branch and cut. Deterministic.

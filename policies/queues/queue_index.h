@@ -35,12 +35,14 @@ class QueueIndex {
  public:
   using KeyOf = std::function<std::int64_t(const JobView&)>;
   using OfSpec = std::function<bool(const JobSpec&)>;
-  /// `fits_empty`: there is room for the job when everything is free. `in_pieces`: goes_in_pieces(),
-  /// or any other rule after which gangs of a kind are packed in one of two ways; empty: in one.
+  /// `fits_empty`: there is room for the job when everything is free. `in_pieces`:
+  /// goes_in_pieces(), or any other rule after which gangs of a kind are packed in one of two ways;
+  /// empty: in one.
   QueueIndex(KeyOf key_of, OfSpec fits_empty, OfSpec in_pieces = {});
 
-  /// Takes over what waits now. `waiting` must stay valid until the next call. With `changes`, which
-  /// must be of the same list in every call, it costs what has changed, else a look at every job.
+  /// Takes over what waits now. `waiting` must stay valid until the next call. With `changes`,
+  /// which must be of the same list in every call, it costs what has changed, else a look at every
+  /// job.
   void sync(std::span<const JobView> waiting, Instant now, const WaitingChanges* changes = nullptr);
   [[nodiscard]] std::span<const QueueEntry> queue() const noexcept { return queue_.entries(); }
   [[nodiscard]] const JobView& job(const QueueEntry& entry) const;

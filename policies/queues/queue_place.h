@@ -12,9 +12,9 @@ namespace starling {
 /// What an order goes by of one job, for people, after "it" or "which": "takes 300 s".
 using SaysOfJob = std::function<std::string(const JobView&)>;
 
-/// A line for people: where a job of `view.waiting` is among them in the order of the policy, by `by`
-/// and, where some have one, by priority before; what the order goes by of it and of the one right
-/// before it. `says` may be empty. Costs a comparison with each that waits.
+/// A line for people: where a job of `view.waiting` is among them in the order of the policy, by
+/// `by` and, where some have one, by priority before; what the order goes by of it and of the one
+/// right before it. `says` may be empty. Costs a comparison with each that waits.
 [[nodiscard]] std::string place_in_queue(const Policy& policy, const View& view, const JobView& job,
                                          std::string_view by, const SaysOfJob& says = {});
 

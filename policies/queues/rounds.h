@@ -72,9 +72,9 @@ class Rounds {
   /// Policy::decide(). `round`: how long one lasts.
   [[nodiscard]] std::vector<Decision> decide(const View& view, const Trigger& trigger,
                                              Duration round, const Steps& steps);
-  /// The same of a policy with prices, which outlive this: first newcomers go where they cost least,
-  /// and `steps_of(view)` are about the view without them; of those that a round leaves out some move
-  /// for a lower price, and no job to free GPUs where it would cost more.
+  /// The same of a policy with prices, which outlive this: first newcomers go where they cost
+  /// least, and `steps_of(view)` are about the view without them; of those that a round leaves out
+  /// some move for a lower price, and no job to free GPUs where it would cost more.
   template <class StepsOf>
   [[nodiscard]] std::vector<Decision> decide(const View& all, const Trigger& trigger,
                                              Duration round, PriceRouting& routing,
@@ -88,8 +88,8 @@ class Rounds {
   /// Of the partition, once decide() has been called with a job.
   [[nodiscard]] bool knows_partition() const noexcept { return queue_.knows_partition(); }
   [[nodiscard]] const Shape& shape() const { return queue_.shape(); }
-  /// For Policy::save(): when the present one began. What it still has to start is not kept: the next
-  /// one does.
+  /// For Policy::save(): when the present one began. What it still has to start is not kept: the
+  /// next one does.
   void save(MemoryWriter& out, Instant origin) const {
     out.word(began_ ? 1 : 0);
     out.instant(began_.value_or(origin), origin);

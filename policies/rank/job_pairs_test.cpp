@@ -12,7 +12,8 @@
 namespace starling {
 namespace {
 
-/// Jobs of one GPU of one type, each of a kind of its own, that keep `part` of their speed in pairs.
+/// Jobs of one GPU of one type, each of a kind of its own, that keep `part` of their speed in
+/// pairs.
 struct PairWorld {
   std::deque<std::vector<RankSize>> lists;
   std::deque<std::vector<std::span<const RankSize>>> sizes;

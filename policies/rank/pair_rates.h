@@ -33,8 +33,8 @@ class PairRates {
     const Shape& shape;
     const Occupancy& empty;
   };
-  /// In every call, before anything else. Forgets all that another model has said, and all once it is
-  /// too much.
+  /// In every call, before anything else. Forgets all that another model has said, and all once it
+  /// is too much.
   void refresh(const SpeedModel& speed);
   /// A number for what the job's speed depends on beside its size; holds until version() grows.
   [[nodiscard]] std::uint32_t kind_of(const JobSpec& job);

@@ -43,9 +43,9 @@ struct RankOptions {
   bool keeps = true;    ///< those who share GPUs are one in the next division
 };
 
-/// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs; between
-/// rounds, as jobs come and end, what is free is divided among those who wait or, where none does,
-/// among those who run.
+/// Elastic jobs by divide_by_rank(): at every round all GPUs are divided anew among all jobs;
+/// between rounds, as jobs come and end, what is free is divided among those who wait or, where
+/// none does, among those who run.
 ///
 /// What a restart costs. Of a job that runs, every size and type that it does not have counts
 /// (1 - c/h) of its speed: c seconds of a restart, in h seconds, which are what is left of it, at
@@ -63,10 +63,10 @@ struct RankOptions {
 /// aged by w^3 (RankJob::aged); to the power of 3, because age in proportion to the wait lets long
 /// jobs pass short ones hours before any has waited too long.
 ///
-/// Two jobs on the same GPUs (RankOptions::shares): after a division choose_pairs() says whom to put
-/// beside whom, with GPUs worth what the next in turn would have made of them; what pairs set free is
-/// divided once more. Between rounds who waits may join who runs. A job that may not be stopped may
-/// still have a job beside it.
+/// Two jobs on the same GPUs (RankOptions::shares): after a division choose_pairs() says whom to
+/// put beside whom, with GPUs worth what the next in turn would have made of them; what pairs set
+/// free is divided once more. Between rounds who waits may join who runs. A job that may not be
+/// stopped may still have a job beside it.
 ///
 /// Where more than kManyRunning jobs run, newcomers are offered the GPUs of others at most once in
 /// kLookEach between rounds, as that looks at all who run.

@@ -31,16 +31,16 @@ std::vector<RankReasons::Got> RankPolicy::got_of(const View& view, const Plan& p
   return got;
 }
 
-/// Of the sizes up to the granted one that which is worth most where it has room, less what its GPUs
-/// are worth to others; among them what the job has, if that is free.
+/// Of the sizes up to the granted one that which is worth most where it has room, less what its
+/// GPUs are worth to others; among them what the job has, if that is free.
 std::optional<Placement> RankPolicy::place_of(const Plan& plan, std::size_t i) {
   const Member& member = plan.members[i];
   const RankGrant grant = *plan.answer.grants[i];
   const JobSpec& spec = *member.job->spec;
   const RankSpeeds& speeds = *member.known->speeds;
   const double each = plan.answer.rank[i] * plan.problem.jobs[i].least_gpu_s;
-  // Beside GPUs of another type, which it has, it must not be its own wish that makes these dear; nor
-  // where its last step alone sets the price: that step would gain nothing by it.
+  // Beside GPUs of another type, which it has, it must not be its own wish that makes these dear;
+  // nor where its last step alone sets the price: that step would gain nothing by it.
   const bool changes_type = member.now.gpus > 0 && member.type != grant.type;
   const bool own_wish = changes_type || (member.now.gpus < grant.gpus &&
                                          grant.value <= plan.answer.price[grant.type]);

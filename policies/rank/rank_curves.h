@@ -15,11 +15,12 @@
 
 namespace starling {
 
-/// How fast a kind of job is with each size that it may have, on each type of a partition; beyond 64
-/// workers with eight sizes for each doubling, and the largest.
+/// How fast a kind of job is with each size that it may have, on each type of a partition; beyond
+/// 64 workers with eight sizes for each doubling, and the largest.
 struct RankSpeeds {
   std::vector<std::vector<RankSize>> sizes;  ///< by type, ascending; empty: cannot have it
-  /// GPU time of a second of its work in its most frugal size, on the fastest type that it can have.
+  /// GPU time of a second of its work in its most frugal size, on the fastest type that it can
+  /// have.
   double least_gpu_s = 1;
   double most = 0;           ///< the highest speed of all
   bool needs_types = false;  ///< no type holds it, and the partition does with several

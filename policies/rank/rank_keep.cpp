@@ -38,8 +38,8 @@ void RankPolicy::part(Plan& plan, const JobPair& pair) const {
 }
 
 /// Those who share GPUs are one in the division, which has the size that they have or none: the one
-/// whose speed is worth more. What the other is worth does not count, or two who are long would pass
-/// by a gang that is short.
+/// whose speed is worth more. What the other is worth does not count, or two who are long would
+/// pass by a gang that is short.
 void RankPolicy::keep_pairs(Plan& plan) {
   if (!options_.keeps) return;
   std::map<JobId, std::size_t> index;

@@ -138,8 +138,8 @@ void RankPolicy::divide(Plan& plan) {
   plan.answer = divide_by_rank(plan.problem);
 }
 
-/// Before all others of its priority, once it has waited for kPatience. Where it has waited for long
-/// and finds no place, nothing starts until the next round that could not be stopped for it.
+/// Before all others of its priority, once it has waited for kPatience. Where it has waited for
+/// long and finds no place, nothing starts until the next round that could not be stopped for it.
 void RankPolicy::plan_mixed(const JobView& job, Plan& plan, RoundPlan& round) {
   const View& view = plan.call.view;
   if (view.now - job.submitted < kPatience) return;
@@ -206,7 +206,8 @@ void RankPolicy::between(const Call& call, RoundPlan& round, std::vector<Decisio
   const bool room = view.gpus.free_count() > 0;
   const bool hosts = shares(view) && looks_for_hosts(view);
   if (!room && !hosts) return;
-  // Who found no place before finds none while all else is as it was, but may hold what others want.
+  // Who found no place before finds none while all else is as it was, but may hold what others
+  // want.
   const bool all = room || std::exchange(changed_, false);
   Plan plan(call);
   for (const JobView& job : view.waiting) {

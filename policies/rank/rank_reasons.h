@@ -14,9 +14,9 @@
 namespace starling {
 
 /// Why the last division that was about a job gave it so many GPUs, why it was stopped, what would
-/// have to be otherwise for it to have more, and when one that waits is expected to start: when jobs
-/// that run, at the speeds that they have, will have left enough for those that go first and for its
-/// least size. For people.
+/// have to be otherwise for it to have more, and when one that waits is expected to start: when
+/// jobs that run, at the speeds that they have, will have left enough for those that go first and
+/// for its least size. For people.
 class RankReasons {
  public:
   /// What a job of the division has after it, where there was room for that.

@@ -18,8 +18,8 @@ struct RankSize {
 
 /// A job as the rule sees it.
 struct RankJob {
-  /// By GPU type: its sizes, ascending; none where it cannot have that type. What they refer to must
-  /// outlive the problem.
+  /// By GPU type: its sizes, ascending; none where it cannot have that type. What they refer to
+  /// must outlive the problem.
   std::vector<std::span<const RankSize>> sizes;
   double left_s = 1;       ///< expected work, in time at the size that it asks for
   double least_gpu_s = 1;  ///< GPU time of a second of its work in its most frugal size, on its
@@ -71,20 +71,21 @@ struct RankAnswer {
 ///
 ///   rank x (least_gpu_s x gain of speed per GPU) / cost of the type
 ///
-/// A step leads from one corner of the concave hull of speed over GPUs to the next; the second factor
-/// is how frugal the job is with these GPUs, 1 at its best. `rank` is how many jobs are at least as
-/// long, itself among them, by the GPU time that is left of them in their most frugal sizes: so many
-/// are sooner done by each second that its end is sooner. Where speeds are linear that is SRPT; where
-/// all have speed k^p and come together the shares are close to those of heSRPT (Berg, Vesilo and
-/// Harchol-Balter 2020). A job whose next step does not fit has the fastest size that does.
+/// A step leads from one corner of the concave hull of speed over GPUs to the next; the second
+/// factor is how frugal the job is with these GPUs, 1 at its best. `rank` is how many jobs are at
+/// least as long, itself among them, by the GPU time that is left of them in their most frugal
+/// sizes: so many are sooner done by each second that its end is sooner. Where speeds are linear
+/// that is SRPT; where all have speed k^p and come together the shares are close to those of heSRPT
+/// (Berg, Vesilo and Harchol-Balter 2020). A job whose next step does not fit has the fastest size
+/// that does.
 ///
 /// What is left in the end makes faster whom it can, in place of what they have: a fast type that
 /// is not worth its cost to any job is no reason to stay on a slow one while it is free.
 ///
-/// Priorities come first: each class divides what the more urgent leave. With `aged` a the rank of a
-/// job is a x (jobs) more. A job with a >= 1 whose step does not fit on any type holds the one where
-/// most is free: what cannot be taken back gets nothing of it any more, so that it will come to fit.
-/// Deterministic; ties go to the job that comes first. O(s log s) in the number of steps s.
+/// Priorities come first: each class divides what the more urgent leave. With `aged` a the rank of
+/// a job is a x (jobs) more. A job with a >= 1 whose step does not fit on any type holds the one
+/// where most is free: what cannot be taken back gets nothing of it any more, so that it will come
+/// to fit. Deterministic; ties go to the job that comes first. O(s log s) in the number of steps s.
 [[nodiscard]] RankAnswer divide_by_rank(const RankProblem& problem);
 
 /// RankAnswer::rank, which does not depend on what can be had.

@@ -20,8 +20,8 @@ Topology of_groups(std::vector<ServerGroup> groups) {
   return generate_flat(options).value();
 }
 
-/// Eight rigid jobs of two GPUs: one ends every ten minutes, between rounds, and another is there to
-/// follow. Rounds until the first job, which waits behind them, has GPUs; `most`: it never had.
+/// Eight rigid jobs of two GPUs: one ends every ten minutes, between rounds, and another is there
+/// to follow. Rounds until the first job, which waits behind them, has GPUs; `most`: it never had.
 int rounds_until_first_runs(RankRig& rig, int most) {
   const JobId first = rig.jobs.front().spec->id;
   const auto runs = [&] {

@@ -25,8 +25,8 @@ struct SiaOptions {
 
 /// Sia (SOSP 2023): at each round an integer program gives every job a number of GPUs of one type,
 /// or none (SiaProblem), of those configurations that SiaGoodputs knows; then the jobs are placed
-/// (place_grants). A job begins on its smallest size and has at most twice the most GPUs that it has
-/// run on so far. A job that has run for less time than its restart costs stays as it is. Where
+/// (place_grants). A job begins on its smallest size and has at most twice the most GPUs that it
+/// has run on so far. A job that has run for less time than its restart costs stays as it is. Where
 /// the program is not solved all do, and a job that waits gets its smallest size if that is free.
 ///
 /// What a change costs a job that runs is the factor max(age - restarts x cost, 0) / (age + cost)

@@ -34,8 +34,8 @@ class SiaGoodputs {
 
   /// At every call of the policy, first. `empty`: the partition with everything free.
   void observe(const View& view, const Occupancy& empty);
-  /// By type (an index of types()), then by GPUs, at most `most` of them or the smallest that there is;
-  /// goodput is progress in that of the size asked for. Empty: no type holds the job.
+  /// By type (an index of types()), then by GPUs, at most `most` of them or the smallest that there
+  /// is; goodput is progress in that of the size asked for. Empty: no type holds the job.
   [[nodiscard]] std::vector<SiaProblem::Choice> of(const View& view, const Occupancy& empty,
                                                    const JobSpec& job, std::uint32_t most);
   /// How fast it is where it runs; above 0.

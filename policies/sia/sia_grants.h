@@ -22,8 +22,8 @@ struct SiaGrant {
 /// Where a configuration has room, if anywhere.
 using SiaFinder = std::function<std::optional<Placement>(const Occupancy&, const SiaGrant&)>;
 
-/// Gives the grants their places (Sia, section 3.4: part of a server is never split, whole servers are
-/// whole): those that stay keep their own, the others get theirs from the largest on. Where one
+/// Gives the grants their places (Sia, section 3.4: part of a server is never split, whole servers
+/// are whole): those that stay keep their own, the others get theirs from the largest on. Where one
 /// finds none, since the partition is in pieces, smaller ones that would stay make room and are
 /// placed anew: on the servers where the fewest GPUs have to be left. Where all sizes and the sizes
 /// of servers are powers of two and all may move, jobs that are together no more than there is of

@@ -25,7 +25,8 @@ double cost_of(const SiaProblem& problem, const SiaObjective& objective,
   return cost;
 }
 
-/// Calls `visit` with every way to give each row one of its choices or none that there are GPUs for.
+/// Calls `visit` with every way to give each row one of its choices or none that there are GPUs
+/// for.
 void try_all(const SiaProblem& problem,
              const std::function<void(const std::vector<std::optional<std::size_t>>&)>& visit) {
   std::vector<std::optional<std::size_t>> taken(problem.rows.size());
@@ -156,9 +157,9 @@ TEST_CASE("where the solver gives up, so does the program") {
   CHECK(answer.error().message == "the nodes ran out");
 }
 
-/// Pollux' objective (OSDI 2021, section 4.2): the power mean of speedups over a fair share, which is
-/// as many GPUs for everybody; near power 0, where the unit in which a job's goodput is counted does not
-/// matter, the geometric mean.
+/// Pollux' objective (OSDI 2021, section 4.2): the power mean of speedups over a fair share, which
+/// is as many GPUs for everybody; near power 0, where the unit in which a job's goodput is counted
+/// does not matter, the geometric mean.
 double pollux_fitness(const SiaProblem& problem,
                       const std::vector<std::optional<std::size_t>>& taken) {
   double logs = 0;

@@ -131,8 +131,8 @@ struct TestScene {
   Instant now;
 };
 
-/// `gpus` for a gang of home `h`, `local` of them there, the rest as the others offer them. Nothing:
-/// those are too few, or `wrong` says what is wrong with an offer.
+/// `gpus` for a gang of home `h`, `local` of them there, the rest as the others offer them.
+/// Nothing: those are too few, or `wrong` says what is wrong with an offer.
 inline std::optional<Placement> gather(const TestScene& scene, const std::vector<TestHome>& homes,
                                        const std::vector<TestJob>& jobs, std::uint32_t h,
                                        const JobSpec& spec, Placement local, std::size_t gpus,

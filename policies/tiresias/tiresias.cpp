@@ -32,9 +32,9 @@ constexpr PolicyFacts kGittins{
 
 /// Tiresias (NSDI'19): the service a job has attained (GPUs x time) puts it into one of K queues,
 /// so that jobs do not overtake one another for ever. Within a queue LAS keeps the order of
-/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon. The index
-/// may fall at once where past jobs were short, so it changes only with whole rounds of a job's
-/// service: two that have just begun would else stop each other without end.
+/// submission; Gittins goes by the index, with the queue's upper threshold as the horizon. The
+/// index may fall at once where past jobs were short, so it changes only with whole rounds of a
+/// job's service: two that have just begun would else stop each other without end.
 class Tiresias final : public Policy, public QueueOrder {
  public:
   Tiresias(const QueueOptions& options, const PolicyFacts& facts, double threshold, int queues,

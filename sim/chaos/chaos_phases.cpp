@@ -232,8 +232,8 @@ ChaosPhases::Wrong ChaosPhases::probe() {
   if (Wrong wrong = wait(died + times(1min), [&] { return outcome()->accepted; })) return wrong;
   const double accepted = seconds(lease + kAcceptBeats * beat);
   if (Wrong wrong = timed("takeover to the first accept", "G7", died, accepted, is)) return wrong;
-  // An executor that hears of its new owner that its state is an old copy is away until its operator
-  // has come.
+  // An executor that hears of its new owner that its state is an old copy is away until its
+  // operator has come.
   Instant complete = died;
   const auto known = [&] {
     if (any_away(agent)) complete = world_.now();
