@@ -10,8 +10,8 @@ mkdir runs
 "$starling" topology generate flat --servers 4 --gpus 2 -o four.yaml 2>/dev/null || fail "no topology"
 up_ready --flock flock --topology four.yaml --agents 2 --servers-per-executor 2
 
-# submit GPUS SECONDS: a job that leaves a line each time that it runs
-submit() { "$starling" submit --gpus $1 -- sh -c "echo run >>$work/runs/\$STARLING_JOB; sleep $2"; }
+# submit GPUS SECONDS: a job that leaves a line each time that it runs, on how many servers ever
+submit() { "$starling" submit --gpus $1 -- sh -c "[ \$RANK != 0 ] || echo run >>$work/runs/\$STARLING_JOB; sleep $2"; }
 echo "-- a copy under load"
 for i in $(seq 30); do submit $((1 + i % 2)) 0.2 || true; done >ids.txt &
 load=$!
