@@ -48,6 +48,14 @@ std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& receive
   return std::nullopt;
 }
 
+std::optional<JobId> job_in(const Message& message) {
+  if (const auto* accepted = std::get_if<Accepted>(&message)) return accepted->job;
+  if (const auto* rejected = std::get_if<Rejected>(&message)) return rejected->job;
+  if (const auto* busy = std::get_if<Busy>(&message)) return busy->job;
+  if (const auto* state = std::get_if<JobState>(&message)) return state->job;
+  return std::nullopt;
+}
+
 Error PendingSubmit::silence() const {
   if (busy_)
     return {Errc::busy,

@@ -15,6 +15,9 @@ namespace starling {
 /// knows. True, too, where `there` does not say what it asks for.
 [[nodiscard]] bool is_same_job(const JobState& there, const JobSpec& spec);
 
+/// Which job an answer to a Submit is about; nothing: it is no such answer.
+[[nodiscard]] std::optional<JobId> job_in(const Message& message);
+
 /// One job on its way to its home: says it, says it again where nothing is heard, and knows the
 /// answer. For callers that wait for one and for those with many under way over one session.
 class PendingSubmit {

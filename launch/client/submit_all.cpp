@@ -13,15 +13,6 @@ namespace {
 
 constexpr std::size_t kAtOnce = 256;
 
-/// Which job an answer is about.
-std::optional<JobId> job_in(const Message& message) {
-  if (const auto* m = std::get_if<Accepted>(&message)) return m->job;
-  if (const auto* m = std::get_if<Rejected>(&message)) return m->job;
-  if (const auto* m = std::get_if<Busy>(&message)) return m->job;
-  if (const auto* m = std::get_if<JobState>(&message)) return m->job;
-  return std::nullopt;
-}
-
 }  // namespace
 
 Status FlockClient::submit_all(const std::vector<JobSpec>& jobs, Duration patience) {

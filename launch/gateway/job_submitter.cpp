@@ -24,14 +24,6 @@ constexpr Duration kReread = std::chrono::seconds(1);
 /// Messages after which new jobs have their turn.
 constexpr int kMostInARow = 256;
 
-std::optional<JobId> job_in(const Message& message) {
-  if (const auto* accepted = std::get_if<Accepted>(&message)) return accepted->job;
-  if (const auto* rejected = std::get_if<Rejected>(&message)) return rejected->job;
-  if (const auto* busy = std::get_if<Busy>(&message)) return busy->job;
-  if (const auto* state = std::get_if<JobState>(&message)) return state->job;
-  return std::nullopt;
-}
-
 /// As its home would say it, right after it has accepted it.
 JobState accepted_state(const JobSpec& job, AgentId home) {
   JobState state;
