@@ -39,7 +39,7 @@ bool goes_last(const std::string& path) { return path == "deployment.json" || pa
 
 /// Where a removal fails half-way, the rest can still be removed: what leads to the state in etcd
 /// and to the hosts goes after what there is most of.
-int turn_of(const std::string& name) {
+int stage_of(const std::string& name) {
   return name == "nodes" ? 0 : name == "etcd" || name == "hosts.json" ? 2 : 1;
 }
 
@@ -88,7 +88,7 @@ bool FlockRemoval::is_empty(const std::string& at) {
 Status FlockRemoval::clear(const std::string& at) {
   std::error_code error;
   std::vector<std::string> names = names_in(dir_ / at);
-  if (at.empty()) std::ranges::stable_sort(names, {}, turn_of);
+  if (at.empty()) std::ranges::stable_sort(names, {}, stage_of);
   for (const std::string& name : names) {
     const std::string path = at.empty() ? name : at + "/" + name;
     const fs::file_type type = fs::symlink_status(dir_ / path, error).type();
