@@ -101,6 +101,21 @@ TEST_CASE("when a job was wanted is written down by a calendar, or not at all") 
   }
 }
 
+TEST_CASE(
+    "an executor that stands still from a Launch until its next life was silent all the time") {
+  ExecutorConfig config = ScriptedExecutor::config(500ms);
+  config.calendar = 100h;
+  ScriptedExecutor f(config);
+  f.hear(launch(1, {0}), 2s);
+  config.calendar = 100h + 182s;
+  config.incarnation = Incarnation{2};
+  ScriptedExecutor next(config, f.journal);
+  CHECK(next.executor.state().runs.at(attempt(1)).since == at(-180s));
+  next.step(at(500ms), Tick{});
+  REQUIRE(next.out.run.size() == 1);
+  CHECK(std::get<RenewSpec>(next.out.run[0]).until == at(120s));
+}
+
 TEST_CASE("last words go with an inventory as far as there is room, to the last byte") {
   for (const std::size_t size : {100U, 101U}) {
     CAPTURE(size);

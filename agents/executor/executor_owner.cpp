@@ -67,7 +67,7 @@ void ExecutorStep::on(const Goodbye&) {
 
 /// How old the home's confirmation is. One that was overtaken by a newer one is dropped. It left
 /// the owner after the last Pong, and maybe long before it arrived here, so it counts from that
-/// Pong's Ping.
+/// Pong's Ping: an old word that is said again may count from earlier than when it was said first.
 void ExecutorStep::on(const AttemptAnswer& answer) {
   STARLING_MARK("executor: AttemptAnswer");
   const auto at = s.runs.find(answer.attempt);
@@ -75,8 +75,9 @@ void ExecutorStep::on(const AttemptAnswer& answer) {
   Run& run = at->second;
   if (answer.life != AttemptLife::live || answer.token <= run.token) return;
   run.token = answer.token;
-  run.confirmed_at =
+  const Instant said =
       std::max(run.since, s.heard_by_owner) - std::min(answer.age, s.config.timers.orphan);
+  run.confirmed_at = std::max(run.confirmed_at, said);
 }
 
 /// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.

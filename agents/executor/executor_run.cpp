@@ -120,6 +120,8 @@ void ExecutorStep::on(const Launch& launch) {
     out.run.push_back(std::move(part));
   }
   run.began = now;
+  // From now on, so that standing still from here on until this life ends counts as silence.
+  if (s.config.calendar) write_wanted(launch.attempt, run);
   watch_limit(launch.attempt, s.runs.emplace(launch.attempt, std::move(run)).first->second);
   tell(LaunchResult{launch.attempt, true, {}});
 }

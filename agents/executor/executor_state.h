@@ -46,9 +46,9 @@ struct Run {
   bool warned = false;      ///< JobTerms::signal was sent, in this life
   Instant limit = kNever;   ///< when to look at its time limit
   Instant since;            ///< wanted: by its Launch, or found by this life
-  Instant confirmed_at;     ///< by its home, as the owner relays it: then token > 0
-  std::uint64_t token = 0;  ///< of the newest confirmation
-  Instant until = kNever;   ///< what the launcher was told last, in this life
+  Instant confirmed_at = Instant::min();  ///< by its home, as the owner relays it: then token > 0
+  std::uint64_t token = 0;                ///< of the newest confirmation
+  Instant until = kNever;                 ///< what the launcher was told last, in this life
   /// Durable: as in ProcessWanted. None: nothing has been written yet.
   std::optional<Duration> wanted;
   bool measured = false;  ///< `progress` has not been sent yet

@@ -70,6 +70,23 @@ TEST_CASE("an answer to a question that was not put, or is answered already, cou
   CHECK(owner.said<AttemptAnswer>() == nullptr);
 }
 
+TEST_CASE("while a home is silent its last word is said again, as it may have been lost") {
+  NextLife owner;
+  const std::uint64_t token = owner.said<AttemptQuery>()->token;
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  const auto ask = [&] {
+    for (int i = 0; i < 30; ++i) {
+      owner.wait();
+      if (owner.said<AttemptQuery>() != nullptr) return;
+    }
+  };
+  ask();
+  CHECK(owner.said<AttemptAnswer>() == nullptr);  // the home has not been silent yet
+  ask();
+  REQUIRE(owner.said<AttemptAnswer>() != nullptr);
+  CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
+}
+
 TEST_CASE("a home that gives no token back answers the oldest question") {
   NextLife owner;
   const Instant first = owner.asked_at;

@@ -36,6 +36,9 @@ void OwnerStep::on_share_timer(AttemptId attempt, OwnedShare& share) {
         send_launches(attempt, share, TaskGroup::State::launching);
       }
     } else if (s.lossy() && s.remote_home(share)) {
+      // Its home is silent. What it said last may not have reached an executor, which would go by
+      // its owner's word alone.
+      if (!share.asked.empty()) relay_confirmation(attempt, share);
       ask_home(attempt, share);
     }
   }
