@@ -107,6 +107,8 @@ call 200 GET '/v1/jobs?limit=1' "$viewer"
 next=$(field '["next"]')
 call 200 GET "/v1/jobs?limit=1&after=$next" "$viewer"
 [ "$(field '["jobs"][0]["job"]')" = "$job" ] || fail "the second page: $body"
+call 200 POST /v1/jobs "$user" "${json[@]}" -d '{"command": "true", "gpu_types": ["V100", "A9000"]}'
+[ "$(field '["warnings"]')" = "['it asks for GPUs of type A9000, too, of which the data centre has none; it has V100']" ] || fail "a type that is not there: $body"
 
 echo "-- logs that are followed come while it runs, and end with it"
 call 200 POST /v1/jobs "$user" "${json[@]}" -d '{"command": "echo one; sleep 2; echo two"}'

@@ -104,6 +104,7 @@ Json job() {
                               {"name", text()},
                               {"user", text()},
                               {"queue", text()},
+                              {"warnings", list_of(text())},
                               {"command", text()},
                               {"workers", whole()},
                               {"min_workers", whole()},

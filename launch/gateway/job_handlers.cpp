@@ -5,6 +5,7 @@
 #include "base/visible.h"
 #include "launch/client/flock_client.h"
 #include "launch/client/pending_submit.h"
+#include "launch/client/placeable.h"
 #include "launch/gateway/gateway_handlers.h"
 #include "launch/gateway/handler_parts.h"
 #include "launch/jobs/job_filter.h"
@@ -77,6 +78,14 @@ Result<JobSpec> spec_of(const GatewayCall& call) {
   return job;
 }
 
+/// The answer for a job that was taken: as it is, and what its user should know.
+HttpAnswer taken(const FlockPicture& picture, const JobState& state, const JobSpec& job) {
+  Json said = job_json(picture, state, true);
+  const std::string unknown = unknown_gpu_types(*picture.topology, job);
+  if (!unknown.empty()) said["warnings"] = {unknown};
+  return json_answer(said);
+}
+
 /// Once it is accepted under an id that was given: the job that has it, if it is this one, or what
 /// was submitted before under the same id.
 void answer_once_compared(GatewayFlock& flock, const HttpReply& reply, const JobSpec& job,
@@ -91,7 +100,7 @@ void answer_once_compared(GatewayFlock& flock, const HttpReply& reply, const Job
                         "another job has the id " + to_string(job.id) + "; give another id");
     }
     flock.later([&flock, state] { flock.learn(state); });
-    return json_answer(job_json(*picture, state, true));
+    return taken(*picture, state, job);
   });
 }
 
@@ -136,7 +145,7 @@ void submit_job(GatewayFlock& flock, const GatewayCall& call, const HttpReply& r
     flock.later([&flock, reply, job, has_id, state = state.value()] {
       if (has_id) return answer_once_compared(flock, reply, job, state);
       flock.learn(state);
-      reply(json_answer(job_json(*flock.picture(), state, true)));
+      reply(taken(*flock.picture(), state, job));
     });
   };
   if (!flock.submitter().submit({job, has_id, done})) reply(too_busy());

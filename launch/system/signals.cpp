@@ -13,6 +13,8 @@ namespace {
 std::atomic<int> requests{0}, to_keep{0}, taken{0};  // lock-free, so a handler may change them
 static_assert(std::atomic<int>::is_always_lock_free);
 
+thread_local const std::atomic<bool>* of_this_thread = nullptr;
+
 std::atomic<unsigned> patience{0};  // seconds from the first request; 0: any
 
 void on_stop(int number) {
@@ -58,7 +60,9 @@ void outlive_stop_of_job() {
 
 void request_stop() noexcept { ++requests; }
 
-bool stop_requested() noexcept { return requests > taken; }
+bool stop_requested() noexcept {
+  return requests > taken || (of_this_thread != nullptr && *of_this_thread);
+}
 
 bool take_stop() noexcept {
   const int now = requests;
@@ -66,5 +70,9 @@ bool take_stop() noexcept {
 }
 
 bool jobs_are_kept() noexcept { return to_keep > 0 && to_keep == requests; }
+
+StopBy::StopBy(const std::atomic<bool>& stop) noexcept { of_this_thread = &stop; }
+
+StopBy::~StopBy() { of_this_thread = nullptr; }
 
 }  // namespace starling

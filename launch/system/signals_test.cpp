@@ -6,8 +6,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <initializer_list>
+#include <thread>
 
 using namespace starling;
 
@@ -28,4 +30,18 @@ TEST_CASE("a daemon that is kept by something ends all the same once it was told
     REQUIRE(WIFEXITED(status));
     CHECK(WEXITSTATUS(status) == (patience > 0 ? 1 : 7));
   }
+}
+
+TEST_CASE("one thread is asked to stop, and no other") {
+  std::atomic<bool> stop{false};
+  {
+    const StopBy mine(stop);
+    CHECK_FALSE(stop_requested());
+    stop = true;
+    CHECK(stop_requested());
+    bool other = true;
+    std::thread([&] { other = stop_requested(); }).join();
+    CHECK_FALSE(other);
+  }
+  CHECK_FALSE(stop_requested());
 }

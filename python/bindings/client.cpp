@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -11,6 +12,7 @@
 
 #include "launch/client/flock_client.h"
 #include "launch/client/output_of_job.h"
+#include "launch/client/placeable.h"
 #include "launch/client/session.h"
 #include "launch/deployment/deployment.h"
 #include "launch/jobs/what_to_submit.h"
@@ -48,16 +50,27 @@ py::dict told(const JobState& state) {
   return out;
 }
 
+/// A UserWarning; raises it where warnings are errors.
+void warn_of(const std::string& what) {
+  if (!what.empty() && PyErr_WarnEx(PyExc_UserWarning, what.c_str(), 1) != 0)
+    throw py::error_already_set();
+}
+
 /// A FlockClient that several threads of Python may call; they take turns.
 class Flock {
   static Instant now() { return Session::now(); }
 
   /// Without the interpreter, one call at a time, in a thread of its own: this one looks for
-  /// Ctrl-C, which ends it as it ends a command.
+  /// Ctrl-C, which ends it as it ends a command, and no other thread's call.
   template <class Call>
   auto ask(Call call) -> decltype(call()) {
-    auto answer = std::async(std::launch::async, [&] {
-      const std::scoped_lock turn(turn_);
+    std::atomic<bool> stop{false};
+    auto answer = std::async(std::launch::async, [&]() -> decltype(call()) {
+      const StopBy ctrl_c(stop);
+      std::unique_lock turn(turn_, std::defer_lock);
+      while (!turn.try_lock_for(kPoll)) {
+        if (stop) return Error{Errc::not_ready, "interrupted"};
+      }
       return call();
     });
     const auto there = [&](Duration patience) {
@@ -67,10 +80,9 @@ class Flock {
     while (!there(kPoll)) {
       if (PyErr_CheckSignals() == 0) continue;
       py::error_already_set raised;
-      request_stop();
+      stop = true;
       while (!there(kPoll)) {
       }
-      take_stop();
       throw raised;
     }
     return answer.get();
@@ -97,6 +109,10 @@ class Flock {
       if (Status can = client_->can_run(job); !can.ok())
         return {Errc::invalid, "submit: " + (job.name.empty() ? "it" : job.name) +
                                    " can never run here: " + can.error().message};
+      return done();
+    });
+    warn_of(unknown_gpu_types(client_->topology(), job));
+    alone([&]() -> Status {
       if (Status whose = client_->set_user(job); !whose.ok()) return whose;
       const auto id = client_->new_id();
       if (!id) return id.error();
@@ -199,7 +215,7 @@ class Flock {
 
  private:
   std::unique_ptr<FlockClient> client_;
-  std::mutex turn_;
+  std::timed_mutex turn_;
 };
 
 }  // namespace

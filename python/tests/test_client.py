@@ -76,6 +76,12 @@ def test_a_function(client):
     assert os.listdir(".starling-jobs") == folders
 
 
+def test_a_gpu_type_that_is_not_there_is_told(client):
+    with pytest.warns(UserWarning, match="type A9000, too, of which the data centre has none; it has V100"):
+        job = client.submit("true", options={"gpu_type": "v100,A9000"})
+    assert job.result(timeout=60) == 0
+
+
 def test_map_and_as_completed(client):
     jobs = client.map(add, range(6), range(6))
     ended = list(starling.as_completed(jobs, timeout=120))
@@ -141,6 +147,19 @@ def test_ctrl_c_ends_a_wait(client):
     with pytest.raises(KeyboardInterrupt):
         job.wait()
     assert time.monotonic() - begun < 5
+    job.cancel()
+
+
+def test_ctrl_c_ends_no_other_thread_s_wait(client, flock):
+    job, other = client.submit("sleep 300"), starling.Client(flock).submit("sleep 3")
+    ends = []
+    thread = threading.Thread(target=lambda: ends.append(other.result(timeout=60)))
+    thread.start()
+    threading.Timer(1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        job.wait()
+    thread.join(60)
+    assert ends == [0]
     job.cancel()
 
 
