@@ -351,7 +351,7 @@ ChaosPhases::Wrong ChaosPhases::untrue() {
   });
   const JobState* over = remembered_end(largest_waiting_);
   // An attempt that was lost before all of it ran is one, too.
-  const bool tried = truth.attempts > 0 || (over != nullptr && over->attempts > 0);
+  const bool tried = truth.tried || (over != nullptr && over->attempts > 0);
   if (truth.failed || (once && tried)) return std::nullopt;
   return fail("L6", "the largest gang that waited was not placed: " + to_string(largest_waiting_) +
                         " ended as " + name_of(end.value_or(JobPhase::unknown)) +

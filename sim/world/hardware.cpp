@@ -54,6 +54,7 @@ Status Hardware::start(std::uint32_t executor, const LaunchSpec& spec) {
   if (recorder_ != nullptr) recorder_->starts(clock_.now(), spec.attempt, spec.gpus);
   gang.processes.push_back({spec.attempt, spec.server, executor, spec.gpus, demand_of(spec.spec),
                             spec.until, spec.grace});
+  jobs_[gang.row].tried = true;
   there_[executor].emplace(spec.attempt, by_attempt_.at(spec.attempt));
   if (spec.until != kNever) watch(executor);
   SimProcess& process = gang.processes.back();

@@ -32,6 +32,7 @@ struct JobTruth {
   JobId id;
   Duration duration{0};  ///< alone, on its best placement, with `gpus` GPUs
   std::uint32_t gpus = 0;
+  bool tried = false;          ///< a process of it was started, if of a part of a gang alone
   std::uint32_t attempts = 0;  ///< gangs that were whole at some instant
   Instant first_start = kNever;
   Instant completed = kNever;  ///< all its work was done

@@ -102,6 +102,14 @@ TEST_CASE("stopping keeps what was served, and the next attempt goes on there") 
   CHECK(b.hardware->jobs()[0].attempts == 2);
 }
 
+TEST_CASE("a gang of which one part alone was started was tried, and never whole") {
+  Bench b(false);
+  CHECK_FALSE(b.hardware->jobs()[0].tried);
+  REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 1), {GpuId{0}, GpuId{4}}).ok());
+  CHECK(b.hardware->jobs()[0].tried);
+  CHECK(b.hardware->jobs()[0].attempts == 0);
+}
+
 TEST_CASE("work goes on from what was saved, whatever a scheduler says") {
   Bench b(false);
   REQUIRE(b.start(0, Bench::attempt(1), Bench::gpus(0, 2), Bench::gpus(0, 2)).ok());
