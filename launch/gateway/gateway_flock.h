@@ -9,13 +9,13 @@
 #include <string>
 #include <unordered_map>
 
+#include "launch/gateway/asking/flock_picture.h"
+#include "launch/gateway/asking/flock_workers.h"
+#include "launch/gateway/asking/job_submitter.h"
+#include "launch/gateway/asking/log_streams.h"
+#include "launch/gateway/asking/picture_reader.h"
 #include "launch/gateway/event_hub.h"
 #include "launch/gateway/figures/request_counts.h"
-#include "launch/gateway/flock_picture.h"
-#include "launch/gateway/flock_workers.h"
-#include "launch/gateway/job_submitter.h"
-#include "launch/gateway/log_streams.h"
-#include "launch/gateway/picture_reader.h"
 
 namespace starling {
 

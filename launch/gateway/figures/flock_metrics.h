@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include "launch/gateway/asking/flock_picture.h"
 #include "launch/gateway/figures/request_counts.h"
-#include "launch/gateway/flock_picture.h"
 
 namespace starling {
 

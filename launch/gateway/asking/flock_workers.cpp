@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/flock_workers.h"
+#include "launch/gateway/asking/flock_workers.h"
 
 #include <utility>
 

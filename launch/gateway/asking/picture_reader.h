@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "launch/gateway/flock_picture.h"
+#include "launch/gateway/asking/flock_picture.h"
 
 namespace starling {
 

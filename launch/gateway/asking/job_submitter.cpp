@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/job_submitter.h"
+#include "launch/gateway/asking/job_submitter.h"
 
 #include <algorithm>
 #include <optional>
@@ -9,7 +9,7 @@
 #include "launch/client/flock_client.h"
 #include "launch/client/pending_submit.h"
 #include "launch/client/session.h"
-#include "launch/gateway/flock_workers.h"
+#include "launch/gateway/asking/flock_workers.h"
 #include "launch/system/signals.h"
 
 namespace starling {

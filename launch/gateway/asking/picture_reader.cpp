@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/picture_reader.h"
+#include "launch/gateway/asking/picture_reader.h"
 
 #include <algorithm>
 #include <memory>
@@ -8,7 +8,7 @@
 #include "launch/client/flock_client.h"
 #include "launch/client/session.h"
 #include "launch/deployment/deployment.h"
-#include "launch/gateway/flock_workers.h"
+#include "launch/gateway/asking/flock_workers.h"
 #include "launch/hardware/hardware_finding.h"
 #include "launch/hosts/keeper.h"
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "launch/gateway/log_streams.h"
+#include "launch/gateway/asking/log_streams.h"
 
 #include <iterator>
 #include <utility>
 
 #include "launch/client/flock_client.h"
 #include "launch/client/output_of_job.h"
-#include "launch/gateway/flock_workers.h"
+#include "launch/gateway/asking/flock_workers.h"
 
 namespace starling {
 namespace {
