@@ -7,7 +7,7 @@
 #include <chrono>
 #include <deque>
 
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "interference/speed_choice.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"

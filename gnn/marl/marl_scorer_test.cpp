@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "policies/testing/battery.h"
 #include "policies/testing/test_aborts.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "gnn/marl/encoder_net.h"
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "interference/models.h"
 #include "policies/placement/lif.h"
 #include "policies/placement/placement_policy.h"

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "base/rng.h"
-#include "gnn/registry.h"
 #include "gnn/search/rollout.h"
 #include "gnn/search/true_future.h"
+#include "gnn/wiring/registry.h"
 
 namespace starling {
 namespace {

@@ -8,7 +8,7 @@
 #include <filesystem>
 
 #include "base/test_data.h"
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/load_experiment.h"
 #include "launch/experiment/prepare.h"

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "gnn/registry.h"
 #include "gnn/search/search_policy.h"
+#include "gnn/wiring/registry.h"
 #include "launch/experiment/values.h"
 #include "policies/foresight.h"
 #include "policies/variants.h"

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "base/rng.h"
-#include "gnn/registry.h"
 #include "gnn/search/search_policy.h"
+#include "gnn/wiring/registry.h"
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
 

@@ -9,7 +9,7 @@
 #include <limits>
 #include <type_traits>
 
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
 #include "topology/reading/yaml_reader.h"

@@ -2,8 +2,8 @@
 #include "launch/wiring/wiring.h"
 
 #include "bus/decider/external_policy.h"
-#include "gnn/registry.h"
 #include "gnn/search/search_policy.h"
+#include "gnn/wiring/registry.h"
 
 namespace starling {
 

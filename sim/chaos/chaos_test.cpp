@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
 #include "sim/test_registry.h"

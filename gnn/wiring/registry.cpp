@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "gnn/registry.h"
+#include "gnn/wiring/registry.h"
 
 #include "gnn/learned_system.h"
 #include "gnn/search/search_policy.h"
