@@ -7,8 +7,8 @@
 
 #include "base/test_data.h"
 #include "topology/generate/generate.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 using namespace starling;
 

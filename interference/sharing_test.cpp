@@ -12,8 +12,8 @@
 #include "topology/generate/generate.h"
 #include "workload/gavel_throughput.h"
 #include "workload/stats.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 using namespace starling;
 

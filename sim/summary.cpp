@@ -9,7 +9,7 @@
 #include <unordered_map>
 
 #include "sim/arrivals.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

@@ -12,8 +12,8 @@
 #include "workload/check_job.h"
 #include "workload/directory.h"
 #include "workload/terms_text.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

@@ -2,8 +2,8 @@
 #include "interference/fit/data_table.h"
 
 #include "base/check.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 

@@ -11,8 +11,8 @@
 #include "base/test_data.h"
 #include "topology/placement.h"
 #include "topology/topology.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

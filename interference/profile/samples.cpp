@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <map>
 
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

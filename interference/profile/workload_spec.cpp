@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

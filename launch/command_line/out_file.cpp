@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

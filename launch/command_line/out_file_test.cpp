@@ -6,7 +6,7 @@
 
 #include "base/test_folder.h"
 #include "launch/command_line/junit.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 using namespace starling;
 

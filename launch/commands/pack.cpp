@@ -16,7 +16,7 @@
 #include "launch/system/files.h"
 #include "launch/system/text.h"
 #include "topology/file/load.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

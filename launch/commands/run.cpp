@@ -17,7 +17,7 @@
 #include "launch/view/recording_file.h"
 #include "launch/view/recording_of_rows.h"
 #include "launch/wiring/wiring.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

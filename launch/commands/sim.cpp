@@ -13,7 +13,7 @@
 #include "launch/wiring/load_plugin.h"
 #include "launch/wiring/wiring.h"
 #include "sim/run_recorder.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

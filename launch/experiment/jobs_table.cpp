@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "launch/experiment/results.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

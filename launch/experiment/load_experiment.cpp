@@ -11,8 +11,8 @@
 #include "launch/experiment/read_sources.h"
 #include "launch/experiment/set_variables.h"
 #include "launch/experiment/values.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {

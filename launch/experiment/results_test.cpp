@@ -9,7 +9,7 @@
 #include "base/test_folder.h"
 #include "launch/report/test_browser.h"
 #include "topology/generate/generate.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 using namespace starling;
 

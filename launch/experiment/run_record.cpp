@@ -11,7 +11,7 @@
 #include <random>
 
 #include "sim/summary.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

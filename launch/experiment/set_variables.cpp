@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <sstream>
 
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "launch/experiment/compare.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

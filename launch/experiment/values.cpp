@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/short_number.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 

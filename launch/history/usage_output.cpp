@@ -7,7 +7,7 @@
 #include "launch/history/usage.h"
 #include "launch/jobs/job_dates.h"
 #include "launch/system/text.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

@@ -11,7 +11,7 @@
 #include "topology/builder.h"
 #include "topology/partition.h"
 #include "topology/reading/yaml_reader.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling {

@@ -11,7 +11,7 @@
 #include "launch/system/text.h"
 #include "topology/placement_text.h"
 #include "workload/terms_text.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

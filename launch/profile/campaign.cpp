@@ -9,7 +9,7 @@
 #include <set>
 
 #include "interference/profile/profiled_pairs.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "base/test_folder.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 

@@ -7,7 +7,7 @@
 
 #include "launch/system/amount.h"
 #include "launch/system/text.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

@@ -13,7 +13,7 @@
 #include "launch/experiment/grid.h"
 #include "launch/experiment/prepare.h"
 #include "topology/reading/yaml_reader.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 namespace {

@@ -11,7 +11,7 @@
 #include "launch/system/program_build.h"
 #include "topology/file/load.h"
 #include "topology/placement_text.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

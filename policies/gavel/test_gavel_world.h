@@ -15,8 +15,8 @@
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 #include "workload/job.h"
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 

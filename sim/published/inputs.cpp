@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/published/inputs.h"
 
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <span>
 
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 #include "workload/traces/trace_table.h"
 
 namespace starling {

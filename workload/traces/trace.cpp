@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 #include "workload/traces/trace_format.h"
 #include "workload/traces/trace_swf.h"
 #include "workload/traces/trace_table.h"

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "workload/job.h"
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 namespace starling {
 

@@ -9,7 +9,7 @@
 #include "base/rng.h"
 #include "base/test_data.h"
 #include "base/test_folder.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 #include "workload/traces/trace_csv.h"
 
 using namespace starling;

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "workload/traces/csv.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/csv.h"
+#include "workload/text/text_file.h"
 #include "workload/traces/trace.h"
 #include "workload/traces/trace_csv.h"
 

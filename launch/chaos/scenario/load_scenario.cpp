@@ -7,7 +7,7 @@
 #include "launch/experiment/values.h"
 #include "launch/wiring/wiring.h"
 #include "topology/reading/yaml_reader.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
 
 namespace starling::chaos_live {

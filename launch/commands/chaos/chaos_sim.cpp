@@ -24,7 +24,7 @@
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
 #include "sim/run_recorder.h"
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 namespace starling {
 namespace {

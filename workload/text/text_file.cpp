@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/traces/text_file.h"
+#include "workload/text/text_file.h"
 
 #include <zlib.h>
 

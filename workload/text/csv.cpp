@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload/traces/csv.h"
+#include "workload/text/csv.h"
 
 #include <charconv>
 #include <cmath>
