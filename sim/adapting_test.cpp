@@ -11,6 +11,7 @@
 #include "agents/step/state.h"
 #include "interference/models.h"
 #include "interference/sharing.h"
+#include "sim/simulate.h"
 #include "sim/test_crowd.h"
 #include "sim/test_registry.h"
 #include "sim/world/world.h"

@@ -6,6 +6,7 @@
 
 #include "agents/step/state.h"
 #include "interference/models.h"
+#include "sim/simulate.h"
 #include "sim/test_crowd.h"
 #include "sim/test_registry.h"
 #include "sim/world/world.h"

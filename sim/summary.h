@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 namespace starling {
 

@@ -12,7 +12,7 @@
 #include "interference/speed_choice.h"
 #include "nets/weights.h"
 #include "policies/placement/chooser.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/topology.h"
 #include "workload/job.h"
 

@@ -12,7 +12,7 @@
 #include "launch/view/recording_file.h"
 #include "launch/wiring/load_plugin.h"
 #include "launch/wiring/wiring.h"
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 #include "workload/text/text_file.h"
 
 namespace starling {

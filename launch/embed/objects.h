@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "launch/embed/starling.h"
 #include "launch/runs/run_options.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/topology.h"
 #include "workload/job.h"
 

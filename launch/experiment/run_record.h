@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "launch/experiment/compare.h"
 #include "launch/report/run_curves.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 namespace starling {
 

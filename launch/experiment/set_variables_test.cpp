@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/physics_choice.h"
+#include "sim/run/physics_choice.h"
 
 namespace starling {
 namespace {

@@ -10,7 +10,7 @@
 #include "launch/experiment/experiment.h"
 #include "launch/experiment/grid.h"
 #include "policies/dl2/dl2_division.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 namespace starling {
 

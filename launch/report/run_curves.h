@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/topology.h"
 
 namespace starling {

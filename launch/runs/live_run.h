@@ -8,7 +8,7 @@
 #include "launch/deployment/deployment_plan.h"
 #include "launch/processes/supervisor.h"
 #include "launch/runs/run_options.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 namespace starling {
 

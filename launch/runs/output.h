@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/topology.h"
 
 namespace starling {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 namespace starling {
 

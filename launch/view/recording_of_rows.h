@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 namespace starling {
 

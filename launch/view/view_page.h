@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 namespace starling {
 

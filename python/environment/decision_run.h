@@ -13,7 +13,7 @@
 #include "gnn/marl/features.h"
 #include "policies/registry.h"
 #include "python/environment/fiber.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "sim/simulate.h"
 
 namespace starling {

@@ -17,7 +17,7 @@
 #include "base/rng.h"
 #include "interference/flows/coupled_gangs.h"
 #include "interference/speed.h"
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 #include "sim/world/local_clock.h"
 #include "sim/world/queue.h"
 #include "topology/compare.h"

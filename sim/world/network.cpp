@@ -7,13 +7,6 @@
 
 namespace starling {
 
-NetworkModel NetworkModel::lan() {
-  NetworkModel model;
-  model.delay = std::chrono::microseconds(100);
-  model.jitter = 0.5;
-  return model;
-}
-
 Network::Network(const NetworkModel& model, Rng rng, const Limits& limits, EventQueue& queue,
                  const SimClock& clock)
     : model_(model),

@@ -15,7 +15,7 @@
 #include "base/rng.h"
 #include "bus/wire/codec.h"
 #include "bus/wire/endpoint.h"
-#include "sim/simulate.h"
+#include "sim/run/sim_options.h"
 #include "sim/world/queue.h"
 
 namespace starling {

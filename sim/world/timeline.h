@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 namespace starling {
 

@@ -11,8 +11,10 @@
 #include "base/hash.h"
 #include "bus/wire/node.h"
 #include "interference/speed.h"
+#include "policies/registry.h"
 #include "sim/check/checker.h"
-#include "sim/simulate.h"
+#include "sim/run/run_result.h"
+#include "sim/run/sim_options.h"
 #include "sim/world/hardware.h"
 #include "sim/world/journal.h"
 #include "sim/world/keys.h"
@@ -20,6 +22,7 @@
 #include "sim/world/queue.h"
 #include "sim/world/timeline.h"
 #include "sim/world/users.h"
+#include "workload/job.h"
 
 namespace starling {
 

@@ -9,7 +9,7 @@
 #include "interference/measured_physics.h"
 #include "interference/models.h"
 #include "policies/foresight.h"
-#include "sim/told_policy.h"
+#include "sim/run/told_policy.h"
 #include "sim/world/world_parts.h"
 #include "topology/fingerprint.h"
 #include "topology/partition.h"

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "agents/step/state.h"
+#include "sim/simulate.h"
 #include "sim/test_registry.h"
 #include "topology/generate/generate.h"
 #include "workload/traces/trace.h"

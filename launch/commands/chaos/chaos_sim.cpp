@@ -23,7 +23,7 @@
 #include "launch/wiring/wiring.h"
 #include "sim/chaos/chaos_faults.h"
 #include "sim/chaos/chaos_shrink.h"
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 #include "workload/text/text_file.h"
 
 namespace starling {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/physics_choice.h"
+#include "sim/run/physics_choice.h"
 
 #include <algorithm>
 #include <charconv>

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "scheduling/policy.h"
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 namespace starling {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 #include "topology/compare.h"
 #include "topology/placement.h"
 #include "topology/topology.h"

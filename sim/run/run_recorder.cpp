@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run_recorder.h"
+#include "sim/run/run_recorder.h"
 
 #include <algorithm>
 #include <cmath>

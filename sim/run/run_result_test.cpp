@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/run_result.h"
+#include "sim/run/run_result.h"
 
 #include <doctest/doctest.h>
 

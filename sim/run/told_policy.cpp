@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/told_policy.h"
+#include "sim/run/told_policy.h"
 
 namespace starling {
 
