@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "interference/learned/interference_net.h"
-#include "interference/learned/learned_speed.h"
 #include "interference/models.h"
+#include "interference/models/learned_speed.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

@@ -8,7 +8,7 @@
 #include <deque>
 
 #include "gnn/wiring/registry.h"
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"
 

@@ -6,7 +6,7 @@
 #include <deque>
 #include <vector>
 
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "policies/registry.h"
 #include "topology/generate/generate.h"
 

@@ -7,6 +7,9 @@
 #include "interference/speed.h"
 #include "topology/topology.h"
 
+// What users choose among: physics of the world, and what policies may ask. interference/models/
+// makes them; they are declared here because folders that come before it ask for one.
+
 namespace starling {
 
 /// `--physics trace`: every job runs for the duration its trace gives, wherever it is placed.

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "interference/learned/interference_net.h"
-#include "interference/learned/learned_speed.h"
 #include "interference/models.h"
+#include "interference/models/learned_speed.h"
 #include "topology/file/load.h"
 
 namespace starling {

@@ -9,7 +9,7 @@
 
 #include "base/result.h"
 #include "gnn/learned_system.h"
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "nets/weights.h"
 #include "policies/placement/chooser.h"
 #include "sim/run/run_result.h"

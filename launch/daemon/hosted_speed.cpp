@@ -3,9 +3,9 @@
 
 #include <utility>
 
-#include "interference/learned/learned_speed.h"
 #include "interference/models.h"
-#include "interference/speed_choice.h"
+#include "interference/models/learned_speed.h"
+#include "interference/models/speed_choice.h"
 #include "launch/system/files.h"
 #include "launch/system/log.h"
 #include "launch/system/plain_file.h"

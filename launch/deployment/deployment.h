@@ -35,8 +35,8 @@ struct Deployment {
   std::string policy = "fifo";
   std::string physics = "trace";      ///< of emulated jobs: trace, full or full:goodput
   std::string launcher = "emulated";  ///< or process
-  /// What agents ask how fast jobs run (interference/speed_choice.h); empty: analytic where speeds
-  /// vary (physics full), else nothing.
+  /// What agents ask how fast jobs run (interference/models/speed_choice.h); empty: analytic where
+  /// speeds vary (physics full), else nothing.
   std::string speed;
   double speedup = 1;  ///< its clocks run so much faster (scaled_clock.h)
   std::uint64_t seed = 1;

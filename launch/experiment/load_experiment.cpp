@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <set>
 
+#include "interference/models/speed_file.h"
 #include "interference/pairs/measured_contention.h"
-#include "interference/speed_file.h"
 #include "launch/experiment/bounds.h"
 #include "launch/experiment/read_network.h"
 #include "launch/experiment/read_sources.h"

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "interference/learned/interference_net.h"
-#include "interference/learned/learned_speed.h"
+#include "interference/models/learned_speed.h"
 #include "policies/placement/candidates.h"
 #include "topology/generate/generate.h"
 

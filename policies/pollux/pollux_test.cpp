@@ -6,7 +6,7 @@
 #include <deque>
 #include <string>
 
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "policies/registry.h"
 #include "topology/generate/generate.h"
 #include "workload/requirements.h"

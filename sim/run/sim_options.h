@@ -9,7 +9,7 @@
 
 #include "agents/config.h"
 #include "interference/contention.h"
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "scheduling/policy.h"
 #include "sim/run/physics_choice.h"
 

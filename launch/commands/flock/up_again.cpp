@@ -14,7 +14,7 @@
 
 #include "base/short_number.h"
 #include "bus/flock.h"
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 #include "launch/deployment/deployment_plan.h"
 #include "launch/deployment/state_dir.h"
 #include "launch/hardware/health_options.h"

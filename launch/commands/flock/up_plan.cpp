@@ -3,8 +3,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "interference/speed_choice.h"
-#include "interference/speed_file.h"
+#include "interference/models/speed_choice.h"
+#include "interference/models/speed_file.h"
 #include "launch/commands/flock/up.h"
 #include "launch/deployment/scaled_clock.h"
 #include "launch/wiring/wiring.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/result.h"
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 
 namespace starling {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The weights that the program carries: what they promise, how they fail, and that they learn on.
-#include "interference/learned/learned_speed.h"
+#include "interference/models/learned_speed.h"
 
 #include <doctest/doctest.h>
 

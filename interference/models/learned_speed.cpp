@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/learned/learned_speed.h"
+#include "interference/models/learned_speed.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "interference/speed_choice.h"
+#include "interference/models/speed_choice.h"
 
 #include <optional>
 
 #include "interference/adapt/shift_prior.h"
 #include "interference/learned/interference_net.h"
-#include "interference/learned/learned_speed.h"
-#include "interference/speed_file.h"
+#include "interference/models/learned_speed.h"
+#include "interference/models/speed_file.h"
 
 namespace starling {
 namespace {
