@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gnn/pair_speeds.h"
-#include "policies/placement/candidates_residents.h"
+#include "policies/candidates/candidates_residents.h"
 #include "policies/placement/placement_policy.h"
 #include "scheduling/policy.h"
 #include "topology/free_servers.h"

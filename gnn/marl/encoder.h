@@ -8,7 +8,7 @@
 
 #include "gnn/marl/encoder_net.h"
 #include "gnn/marl/graph_shape.h"
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 
 namespace starling {
 

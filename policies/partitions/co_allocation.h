@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "policies/queues/queue_index.h"
+#include "policies/parts/queue_index.h"
 #include "scheduling/packing.h"
 #include "scheduling/policy.h"
 

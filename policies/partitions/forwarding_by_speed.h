@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "policies/candidates/type_speeds.h"
 #include "policies/partitions/moves.h"
 #include "policies/partitions/remote_partitions.h"
-#include "policies/placement/type_speeds.h"
 
 namespace starling {
 

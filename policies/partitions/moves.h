@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "policies/queues/queue_index.h"
+#include "policies/parts/queue_index.h"
 #include "scheduling/policy.h"
 
 namespace starling {

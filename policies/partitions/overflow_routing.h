@@ -9,8 +9,8 @@
 #include "policies/partitions/co_allocation.h"
 #include "policies/partitions/moves.h"
 #include "policies/partitions/remote_partitions.h"
-#include "policies/queues/queue_index.h"
-#include "policies/queues/queue_marks.h"
+#include "policies/parts/queue_index.h"
+#include "policies/parts/queue_marks.h"
 #include "scheduling/packing.h"
 
 namespace starling {

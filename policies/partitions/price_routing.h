@@ -10,8 +10,8 @@
 #include <tuple>
 #include <vector>
 
+#include "policies/candidates/type_speeds.h"
 #include "policies/partitions/remote_partitions.h"
-#include "policies/placement/type_speeds.h"
 #include "scheduling/policy.h"
 #include "topology/free_servers.h"
 

@@ -7,10 +7,10 @@
 #include <span>
 #include <vector>
 
+#include "policies/candidates/candidates.h"
 #include "policies/partitions/forwarding_by_speed.h"
-#include "policies/placement/candidates.h"
+#include "policies/parts/queue_index.h"
 #include "policies/placement/remaining_times.h"
-#include "policies/queues/queue_index.h"
 
 namespace starling {
 

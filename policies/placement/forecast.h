@@ -8,8 +8,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "policies/candidates/candidates_residents.h"
 #include "policies/parts/service_history.h"
-#include "policies/placement/candidates_residents.h"
 
 namespace starling {
 

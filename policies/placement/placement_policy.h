@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "policies/candidates/candidates.h"
 #include "policies/partitions/co_allocation.h"
 #include "policies/partitions/forwarding_by_speed.h"
-#include "policies/placement/candidates.h"
 #include "policies/placement/chooser.h"
 #include "policies/placement/list_options.h"
 #include "policies/placement/placement_system.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 #include "policies/placement/decision_point.h"
 #include "policies/queues/queue_walk.h"
 

@@ -9,8 +9,8 @@
 
 #include "policies/options.h"
 #include "policies/partitions/overflow_routing.h"
-#include "policies/queues/queue_index.h"
-#include "policies/queues/queue_marks.h"
+#include "policies/parts/queue_index.h"
+#include "policies/parts/queue_marks.h"
 #include "scheduling/packing.h"
 
 namespace starling {

@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
+#include "policies/candidates/candidates.h"
 #include "policies/partitions/forwarding_by_speed.h"
-#include "policies/placement/candidates.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/module.h"
 #include "python/bindings/simulation.h"

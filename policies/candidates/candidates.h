@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "policies/placement/candidates_residents.h"
-#include "policies/queues/queue_index.h"
+#include "policies/candidates/candidates_residents.h"
+#include "policies/parts/queue_index.h"
 #include "scheduling/packing.h"
 #include "topology/free_servers.h"
 

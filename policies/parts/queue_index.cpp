@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/queues/queue_index.h"
+#include "policies/parts/queue_index.h"
 
 #include <algorithm>
 #include <tuple>

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 
 namespace starling {
 

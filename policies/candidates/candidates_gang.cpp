@@ -5,7 +5,7 @@
 
 #include "interference/memory.h"
 #include "interference/profile.h"
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 #include "workload/requirements.h"
 
 namespace starling {

@@ -6,7 +6,7 @@
 
 #include "base/hash.h"
 #include "interference/memory.h"
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 
 namespace starling {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <deque>
 
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 #include "policies/registry.h"
 #include "policies/testing/battery.h"
 #include "policies/testing/test_placements.h"

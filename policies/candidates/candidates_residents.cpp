@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/candidates_residents.h"
+#include "policies/candidates/candidates_residents.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/type_speeds.h"
+#include "policies/candidates/type_speeds.h"
 
 #include <algorithm>
 #include <utility>

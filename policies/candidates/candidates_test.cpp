@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The indices under the candidates: free GPUs by type and count, and who runs where, both followed
 // from call to call.
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 
 #include <doctest/doctest.h>
 

@@ -5,7 +5,7 @@
 
 #include "interference/learned/interference_net.h"
 #include "interference/models/learned_speed.h"
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 #include "topology/generate/generate.h"
 
 namespace starling {

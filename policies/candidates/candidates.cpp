@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/candidates.h"
+#include "policies/candidates/candidates.h"
 
 #include <algorithm>
 #include <tuple>

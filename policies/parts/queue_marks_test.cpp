@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/queues/queue_marks.h"
+#include "policies/parts/queue_marks.h"
 
 #include <doctest/doctest.h>
 
