@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "policies/registry.h"
 
+#include "base/check.h"
 #include "policies/builtin.h"
 #include "policies/options.h"
-#include "policies/placement/placement_policy.h"
 
 namespace starling {
 
@@ -18,15 +18,6 @@ void PolicyRegistry::add(PolicyFacts facts, PolicyFactory factory) {
   const std::string name(facts.name);
   const bool added = entries_.emplace(name, Entry{facts, std::move(factory), {}}).second;
   STARLING_CHECK(added);
-}
-
-void PolicyRegistry::add_placement(PolicyFacts facts, PlacementFactory factory) {
-  add(facts, [factory](OptionReader& reader) -> Result<std::unique_ptr<Policy>> {
-    auto system = factory(reader);
-    if (!system) return system.error();
-    return std::unique_ptr<Policy>(std::make_unique<PlacementPolicy>(std::move(system).value()));
-  });
-  entries_.at(std::string(facts.name)).placement = std::move(factory);
 }
 
 Result<const PolicyRegistry::Entry*> PolicyRegistry::find(const std::string& name) const {
@@ -76,33 +67,6 @@ Result<std::unique_ptr<Policy>> PolicyRegistry::make(const std::string& text) co
   auto policy = entry->factory(reader);
   if (const Status status = reader.status(); !status) return status.error();
   return policy;
-}
-
-Result<PlacementSystem> PolicyRegistry::make_placement(const std::string& text) const {
-  const auto found = read(text);
-  if (!found) return found.error();
-  return make_placement(std::string(found.value().entry->facts.name), found.value().options);
-}
-
-Result<PlacementSystem> PolicyRegistry::make_placement(const std::string& name,
-                                                       const PolicyOptions& options) const {
-  const auto found = find(name);
-  if (!found) return found.error();
-  const Entry& entry = *found.value();
-  if (!entry.placement) {
-    std::string message = "policy '" + name + "' does not choose among places; these do: ";
-    const char* between = "";
-    for (const auto& [known, other] : entries_) {
-      if (!other.placement) continue;
-      message += between + known;
-      between = ", ";
-    }
-    return Error{Errc::invalid, message};
-  }
-  OptionReader reader(entry.facts.name, options);
-  auto system = entry.placement(reader);
-  if (const Status status = reader.status(); !status) return status.error();
-  return system;
 }
 
 PolicyRegistry make_policy_registry() {

@@ -26,6 +26,7 @@ class PolicyRegistry {
  public:
   /// Name taken: a broken invariant.
   void add(PolicyFacts facts, PolicyFactory factory);
+  /// This and make_placement() are in policies/placement/placement_registry.cpp.
   void add_placement(PolicyFacts facts, PlacementFactory factory);
   /// Reads "NAME" or "NAME:key=value,...". `not_found` lists the names there are; `invalid` for an
   /// option the policy does not know or a value out of range.
