@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 # One folder, one library, one test program.
 #
-# starling_library(NAME [FOLDERS ALL|inner... [IN_ORDER [OWN_FIRST]]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
+# starling_library(NAME [FOLDERS inner... [ALL] [IN_ORDER [OWN_FIRST]]] [NEEDS target...] [PRIVATE_NEEDS target...] [SLOW])
 #   builds every *.cpp of the folder (tests, benchmarks and main programs excepted) as starling::NAME
 #   and, where STARLING_TESTS is on, every *_test.cpp as the ctest NAME_test; SLOW: that takes more than ten seconds.
-#   FOLDERS ALL: every inner folder that has no CMakeLists.txt of its own.
+#   FOLDERS ... ALL: after those named every other inner folder that has no CMakeLists.txt of its own.
 #   NEEDS is the whole list of what the folder may include; tests/layering holds it to that; where its inner folders
-#   are IN_ORDER, a file of one includes only from it and from those before it; the folder's own files stand after them
-#   all, or OWN_FIRST, before them.
+#   are IN_ORDER, a file of one includes only from it and from those before it, and those of ALL from one another as
+#   long as no circle comes of it; the folder's own files stand after them all, or OWN_FIRST, before them.
 #   Sources are globbed so that a file is in the build exactly when it is in the folder.
 # starling_by_folder(TARGET file...): with STARLING_BY_FOLDER, the sources of one folder are one compilation: headers and
 # templates are read once for all of them. So no two sources of a folder may call different things by one name. In
@@ -32,13 +32,14 @@ function(starling_library name)
   cmake_parse_arguments(arg "IN_ORDER;OWN_FIRST;SLOW" "" "NEEDS;PRIVATE_NEEDS;TEST_NEEDS;FOLDERS" ${ARGN})
   set(patterns *.cpp)
   set(folders ${arg_FOLDERS})
-  if(arg_FOLDERS STREQUAL ALL)
-    file(GLOB folders CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */*.cpp)
-    list(TRANSFORM folders REPLACE "/[^/]*$" "")
+  if(ALL IN_LIST folders)
+    file(GLOB all CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */*.cpp)
+    list(TRANSFORM all REPLACE "/[^/]*$" "")
+    list(APPEND folders ${all})
     list(REMOVE_DUPLICATES folders)
     file(GLOB others RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} */CMakeLists.txt)
     list(TRANSFORM others REPLACE "/[^/]*$" "")
-    list(REMOVE_ITEM folders ${others})
+    list(REMOVE_ITEM folders ALL ${others})
   endif()
   foreach(folder ${folders})
     list(APPEND patterns ${folder}/*.cpp)
