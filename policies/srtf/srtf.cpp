@@ -6,8 +6,8 @@
 #include "policies/parts/evict.h"
 #include "policies/queues/queue_place.h"
 #include "policies/queues/queue_walk.h"
-#include "policies/queues/srtf_explain.h"
 #include "policies/registry.h"
+#include "policies/srtf/srtf_explain.h"
 #include "scheduling/queue_order.h"
 #include "scheduling/running_index.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/queues/srtf_explain.h"
+#include "policies/srtf/srtf_explain.h"
 
 #include "base/counted.h"
 #include "base/short_number.h"

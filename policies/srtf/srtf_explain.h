@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "policies/queues/srtf_rule.h"
+#include "policies/srtf/srtf_rule.h"
 
 namespace starling {
 
