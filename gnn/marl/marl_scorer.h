@@ -11,7 +11,7 @@
 #include "gnn/marl/encoder.h"
 #include "gnn/marl/features.h"
 #include "gnn/marl/marl_net.h"
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_policy.h"
 
 namespace starling {

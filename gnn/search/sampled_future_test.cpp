@@ -8,7 +8,7 @@
 
 #include "gnn/search/rollout.h"
 #include "interference/models.h"
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_policy.h"
 #include "topology/generate/generate.h"
 

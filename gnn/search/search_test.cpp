@@ -9,7 +9,7 @@
 #include "gnn/marl/encoder_net.h"
 #include "gnn/wiring/registry.h"
 #include "interference/models.h"
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_policy.h"
 #include "topology/generate/generate.h"
 #include "workload/catalogue.h"

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "policies/builtin.h"
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_system.h"
 
 namespace starling {

@@ -6,7 +6,7 @@
 #include <functional>
 #include <list>
 
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_policy.h"
 #include "policies/registry.h"
 #include "policies/testing/battery.h"

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "policies/builtin.h"
+#include "policies/consolidate/tight_places.h"
 #include "policies/placement/placement_system.h"
-#include "policies/placement/tight_places.h"
 
 namespace starling {
 namespace {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "policies/builtin.h"
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 #include "policies/placement/placement_system.h"
-#include "policies/placement/smart_greedy_times.h"
+#include "policies/smart_greedy/free_times.h"
 
 namespace starling {
 namespace {

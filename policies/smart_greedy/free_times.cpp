@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/smart_greedy_times.h"
+#include "policies/smart_greedy/free_times.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/lif.h"
+#include "policies/lif/lif.h"
 
 #include <algorithm>
 #include <limits>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/placement/tight_places.h"
+#include "policies/consolidate/tight_places.h"
 
 #include <doctest/doctest.h>
 
