@@ -5,8 +5,9 @@
 #include <utility>
 
 #include "policies/builtin.h"
+#include "policies/drf/drf.h"
 #include "policies/elastic/elastic.h"
-#include "policies/elastic/incumbents.h"
+#include "policies/optimus/optimus.h"
 #include "scheduling/policy_memory.h"
 
 namespace starling {

@@ -9,7 +9,6 @@
 
 #include "policies/dl2/dl2_imitation.h"
 #include "policies/dl2/test_dl2_rig.h"
-#include "policies/elastic/incumbents.h"
 #include "policies/registry.h"
 #include "policies/testing/test_world.h"
 #include "workload/generate/generate_dl2.h"

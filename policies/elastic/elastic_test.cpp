@@ -10,6 +10,7 @@
 #include "interference/profile.h"
 #include "policies/elastic/batches.h"
 #include "policies/elastic/elastic_jobs_test.h"
+#include "policies/elastic/elastic_speeds_test.h"
 #include "policies/testing/test_world.h"
 #include "topology/generate/generate.h"
 
@@ -29,65 +30,6 @@ TEST_CASE("workers go evenly onto the fewest servers that hold them") {
   CHECK(topology.server_of(place_evenly(gpus, job, 6)->front()).value == 1);
   CHECK(!place_evenly(gpus, job, 22).has_value());
 }
-
-TEST_CASE("DRF gives equal jobs equal shares, and what a departure leaves to the other") {
-  const Topology topology = servers(2);
-  const PolicyRegistry registry = make_policy_registry();
-  Trace trace;
-  trace.jobs = {elastic(1, 0, 16, 40'000), elastic(2, 0, 16, 10'000)};
-  std::vector<std::size_t> sizes;
-  TestWorld world(topology, registry, "drf", {});
-  world.run(trace);
-  CHECK(world.faults.empty());
-  CHECK(world.resizes >= 1);
-  // 8 GPUs do 7.02 times what one does: the short one ends after 1,425 s, the long one, on 16
-  // (12.3 times) from the next round at 1,800 s on, after 1,800 + (40,000 - 12,632) / 12.3 s.
-  CHECK(seconds(world.jobs[1].finished - Instant{}) == doctest::Approx(1425).epsilon(0.01));
-  CHECK(seconds(world.jobs[0].finished - Instant{}) == doctest::Approx(4024).epsilon(0.01));
-}
-
-TEST_CASE("Optimus gives more to jobs that have more left, so that all end sooner than by DRF") {
-  const Topology topology = servers(2);
-  const PolicyRegistry registry = make_policy_registry();
-  Trace trace;
-  trace.jobs = {elastic(1, 0, 16, 40'000), elastic(2, 0, 16, 10'000)};
-  double end[2] = {};
-  const char* names[] = {"drf:round=60", "optimus:round=60"};
-  for (int i = 0; i < 2; ++i) {
-    TestWorld world(topology, registry, names[i], {});
-    world.run(trace);
-    CHECK(world.faults.empty());
-    end[i] = world.makespan_s();
-    MESSAGE(std::string(names[i]) << ": makespan " << end[i] << " s, JCT " << world.mean_jct_s()
-                                  << " s, " << world.resizes << " resizes");
-  }
-  CHECK(end[1] < end[0]);
-}
-
-/// Two GPUs do 1.8 times what one does, more of them less than that: parameter servers over a slow
-/// network.
-struct EarlyPeak final : SpeedModel {
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement&, const Neighbours&) const override {
-    return {};
-  }
-  [[nodiscard]] double scaling(const JobProfile& job) const override {
-    const std::array<double, 5> at = {0, 1, 1.8, 1.2, 1.1};
-    return at[std::min(job.gpus, 4U)] / at[std::min(job.asked, 4U)];
-  }
-};
-
-/// Everything scales linearly; the first of two GPU types is a quarter as fast.
-struct TwoTypes final : SpeedModel {
-  explicit TwoTypes(const Topology& t) : topology(t) {}
-  [[nodiscard]] Speed speed(const JobProfile&, const Placement& placement,
-                            const Neighbours&) const override {
-    for (const GpuId gpu : placement) {
-      if (topology.server(topology.server_of(gpu)).gpu_type.value == 0) return {0.25, 0};
-    }
-    return {};
-  }
-  const Topology& topology;
-};
 
 TEST_CASE("work that an attempt did is counted once, however often the job is resized") {
   // Multiplying what attempts that are over did by their speed again would make a job that was
@@ -173,67 +115,6 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("Optimus stops where more workers make a job slower; DRF does not know") {
-  const Topology topology = servers(1);
-  const PolicyRegistry registry = make_policy_registry();
-  const EarlyPeak peak;
-  Trace trace;
-  trace.jobs = {elastic(1, 0, 8, 1800)};
-  TestWorld::Options options;
-  options.model = &peak;
-  TestWorld optimus(topology, registry, "optimus", options);
-  optimus.run(trace);
-  CHECK(optimus.makespan_s() == doctest::Approx(1000));
-  TestWorld drf(topology, registry, "drf", options);
-  drf.run(trace);
-  CHECK(drf.makespan_s() == doctest::Approx(1800 / 1.1));
-}
-
-TEST_CASE("Optimus does not stop a job for less than a restart costs") {
-  const Topology topology = servers(1);
-  const PolicyRegistry registry = make_policy_registry();
-  Trace trace;
-  // The second leaves 4 GPUs to the first, which has 30 s left by then.
-  trace.jobs = {elastic(1, 0, 8, 3770), elastic(2, 0, 8, 3650)};
-  TestWorld patient(topology, registry, "optimus:round=60", {});
-  patient.run(trace);
-  TestWorld eager(topology, registry, "optimus:round=60,restart=0", {});
-  eager.run(trace);
-  CHECK(patient.faults.empty());
-  CHECK(patient.resizes < eager.resizes);
-}
-
-TEST_CASE("Optimus that may choose batches ends jobs sooner that gain by larger ones") {
-  const Topology topology = servers(2);
-  const PolicyRegistry registry = make_policy_registry();
-  FullPhysicsOptions noisy;
-  noisy.goodput = true;
-  const auto physics = make_full_physics(topology, noisy);
-  const auto model = make_true_speed(*physics);
-  TestWorld::Options options;
-  options.model = model.get();
-  Trace trace;
-  trace.jobs = {elastic(1, 0, 8, 20'000), elastic(2, 0, 8, 20'000)};
-  trace.jobs[0].spec.model = "nobody's";
-  trace.jobs[1].spec.model = "bert-base";
-  double ends[2] = {}, alone[2] = {};
-  const char* names[] = {"optimus", "optimus:batch=free"};
-  for (int i = 0; i < 2; ++i) {
-    TestWorld world(topology, registry, names[i], options);
-    world.run(trace);
-    CHECK(world.faults.empty());
-    ends[i] = seconds(world.jobs[1].finished - Instant{});
-    MESSAGE(std::string(names[i]) << ": bert-base ends after " << ends[i] << " s");
-    TestWorld unknown(topology, registry, names[i], options);
-    Trace one;
-    one.jobs = {trace.jobs.front()};
-    unknown.run(one);
-    alone[i] = unknown.mean_jct_s();
-  }
-  CHECK(ends[1] < 0.9 * ends[0]);
-  CHECK(alone[1] == alone[0]);  // one whose noise is not known runs as it asks
-}
-
 TEST_CASE("a batch is chosen between what was asked for and the largest, and fits the GPUs") {
   const Topology topology = servers(2);
   const Occupancy gpus(topology, {0, 2});
@@ -274,21 +155,6 @@ TEST_CASE("a batch is chosen between what was asked for and the largest, and fit
   CHECK(choices.best(view, job, four).as_asked());
   job.model = "nobody's";
   CHECK(choices.best(view, job, four).as_asked());
-}
-
-TEST_CASE("Optimus takes the faster GPU type where there is room on it") {
-  GeneratorOptions generated;
-  generated.groups = {{1, "K80"}, {1, "V100"}};
-  const Topology topology = generate_flat(generated).value();
-  const TwoTypes model(topology);
-  const PolicyRegistry registry = make_policy_registry();
-  Trace trace;
-  trace.jobs = {elastic(1, 0, 1, 1000)};
-  TestWorld::Options options;
-  options.model = &model;
-  TestWorld world(topology, registry, "optimus", options);
-  world.run(trace);
-  CHECK(world.makespan_s() == doctest::Approx(1000));
 }
 
 /// Tells what is left of each job with one worker.

@@ -7,10 +7,7 @@
 
 namespace starling {
 
-// The divisions of elastic policies, for others that begin as one of these.
-
-[[nodiscard]] std::unique_ptr<Division> make_drf_division();
-/// optimus:servers=free, otherwise by its defaults.
+/// For policies that begin as this one: servers=free, otherwise its defaults.
 [[nodiscard]] std::unique_ptr<Division> make_optimus_division();
 
 }  // namespace starling

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "policies/optimus/optimus.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +12,7 @@
 #include "policies/elastic/believed_curves.h"
 #include "policies/elastic/elastic.h"
 #include "policies/elastic/elastic_explain.h"
-#include "policies/elastic/incumbents.h"
-#include "policies/elastic/server_choices.h"
+#include "policies/optimus/server_choices.h"
 #include "policies/parts/restart.h"
 
 namespace starling {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "policies/elastic/server_choices.h"
+#include "policies/optimus/server_choices.h"
 
 #include <algorithm>
 #include <cmath>

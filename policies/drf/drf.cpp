@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "policies/drf/drf.h"
+
 #include <queue>
 
 #include "base/counted.h"
 #include "policies/builtin.h"
 #include "policies/elastic/elastic.h"
 #include "policies/elastic/elastic_explain.h"
-#include "policies/elastic/incumbents.h"
 #include "policies/parts/evict.h"
 
 namespace starling {
