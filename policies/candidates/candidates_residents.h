@@ -80,7 +80,7 @@ class Residents {
     return on_server_[server];
   }
   [[nodiscard]] std::size_t count() const noexcept { return running_.size(); }
-  /// Slots of the jobs of View::running, in turn, then of those added since.
+  /// Slots of the jobs of View::running, in its order, then of those added since.
   [[nodiscard]] std::span<const std::uint32_t> running() const noexcept { return running_; }
   /// The only known tenant of the GPU; kNone: none, or two.
   [[nodiscard]] std::uint32_t tenant(GpuId gpu) const;

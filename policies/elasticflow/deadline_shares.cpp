@@ -71,7 +71,7 @@ class Dividing {
         shares_[*failed].admitted = false;
     }
     std::ranges::sort(asking);
-    for (const auto& [turn, i] : asking) try_to_admit(i);
+    for (const auto& [order, i] : asking) try_to_admit(i);
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (!plans_[i]) continue;
       shares_[i].least = plans_[i]->level;

@@ -26,7 +26,7 @@ struct GpuPlan {
   struct Span {
     double from_s = 0, to_s = 0, gpus = 0;
   };
-  std::vector<Span> spans;           ///< in turn, of whole slots; between them it waits
+  std::vector<Span> spans;           ///< in order, of whole slots; between them it waits
   std::optional<std::size_t> first;  ///< size that it has now; nothing: it waits
   std::size_t level = 0;             ///< the size above which it has none, but for a first slot
   double end_s = 0;

@@ -89,13 +89,13 @@ TEST_CASE("pairs of a life that shared GPUs do not outlive it in one that shares
   GavelPolicy alone(options);
   REQUIRE(alone.restore(memory, Instant{}).ok());
   Home next(1, 2, 1);
-  std::size_t turns = 0;
+  std::size_t changes = 0;
   for (Instant now(2000s); now < Instant(8000s); now += 360s) {
     next.decide(alone, now, TriggerKind::round);
-    turns += next.decide(alone, now + 1s, TriggerKind::departure);
+    changes += next.decide(alone, now + 1s, TriggerKind::departure);
     CHECK(next.running.size() <= 1);
   }
-  CHECK(turns > 4);  // each has half of the GPU's time
+  CHECK(changes > 4);  // each has half of the GPU's time
 }
 
 TEST_CASE("a clock behind that of the last life stops neither rounds nor allocations") {

@@ -39,8 +39,8 @@ class JobMemo {
     }
     const auto [known, fresh] = known_.try_emplace(key);
     const Kept& kept = known->second;
-    const bool near = kept.call + 1 == call_ && kept.turn >= at_ && kept.turn < at_ + kFar;
-    return {near ? found(kept.turn) : keep(*known), fresh};
+    const bool near = kept.call + 1 == call_ && kept.position >= at_ && kept.position < at_ + kFar;
+    return {near ? found(kept.position) : keep(*known), fresh};
   }
   /// The call has shown all: forgets every other, `gone(key, value)` of each before, in their
   /// order. How many.
@@ -80,8 +80,8 @@ class JobMemo {
  private:
   struct Kept {
     Value value = {};
-    std::uint64_t call = 0;  // that saw it last
-    std::size_t turn = 0;    // then
+    std::uint64_t call = 0;    // that saw it last
+    std::size_t position = 0;  // then
   };
   using Known = std::map<Key, Kept>;
   using Entry = typename Known::value_type;
@@ -93,7 +93,7 @@ class JobMemo {
     Kept& kept = entry.second;
     if (kept.call == call_) return kept.value;
     kept.call = call_;
-    kept.turn = now_.size();
+    kept.position = now_.size();
     now_.push_back(&entry);
     return kept.value;
   }
@@ -104,7 +104,7 @@ class JobMemo {
   }
 
   Known known_;
-  std::vector<Entry*> last_, now_;  // those of the last call and of this one, in their turn
+  std::vector<Entry*> last_, now_;  // those of the last call and of this one, in their order
   std::vector<const Entry*> gone_;  // of the last call, passed over in this one
   std::size_t at_ = 0;              // of last_
   std::uint64_t call_ = 1;

@@ -116,19 +116,18 @@ bool PlacementPolicy::fits_empty(const JobSpec& job) {
           place(walk_.empty(), walk_.shape(), job, Fit::count).has_value());
 }
 
-/// Positions in the queue.
-std::span<const std::size_t> PlacementPolicy::turns(Instant now) {
+std::span<const std::size_t> PlacementPolicy::in_order(Instant now) {
   const auto queue = walk_.index().queue();
-  turns_.resize(queue.size());
-  std::iota(turns_.begin(), turns_.end(), 0U);
-  if (order_ == PlacementOrder::arrival) return turns_;
+  positions_.resize(queue.size());
+  std::iota(positions_.begin(), positions_.end(), 0U);
+  if (order_ == PlacementOrder::arrival) return positions_;
   areas_.resize(queue.size());
   for (std::size_t i = 0; i < queue.size(); ++i)
     areas_[i] = queue[i].gpus * remaining_.left(walk_.index().job(queue[i]), now);
-  std::ranges::stable_sort(turns_, [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(positions_, [&](std::size_t a, std::size_t b) {
     return std::tie(queue[b].priority, areas_[a]) < std::tie(queue[a].priority, areas_[b]);
   });
-  return turns_;
+  return positions_;
 }
 
 bool PlacementPolicy::asks_first(const JobView& a, const JobView& b, Instant now) const {
@@ -149,9 +148,9 @@ std::vector<std::string> PlacementPolicy::explain_now(const View& view, const Jo
           "and nothing has changed since, or one ahead holds it back"};
 }
 
-std::uint64_t PlacementPolicy::length_of(std::size_t turn) {
+std::uint64_t PlacementPolicy::length_of(std::size_t position) {
   if (order_ == PlacementOrder::arrival) return 1;
-  const double left = areas_[turn] / walk_.index().queue()[turn].gpus;
+  const double left = areas_[position] / walk_.index().queue()[position].gpus;
   return std::uint64_t{1} << static_cast<unsigned>(std::clamp(std::ilogb(left) / 2, 0, 63));
 }
 
@@ -195,7 +194,7 @@ void PlacementPolicy::start_here(const View& view, Candidates& candidates, Trial
   const bool together = forwarding_.any();
   Given given{0, static_cast<double>(walk_.index().total_gpus())};
   const auto queue = walk_.index().queue();
-  for (const std::size_t i : turns(view.now)) {
+  for (const std::size_t i : in_order(view.now)) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i]) continue;
     // Those that have moved as often have as many ways left, but for which exactly refused them.

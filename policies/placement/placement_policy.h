@@ -68,7 +68,8 @@ class PlacementPolicy final : public Policy, public QueueOrder {
                   std::vector<Decision>& out);
   void route_overflow(const View& view, Candidates& candidates, Trial& trial,
                       std::vector<Decision>& out);
-  [[nodiscard]] std::span<const std::size_t> turns(Instant now);
+  /// Positions in the queue, in the order in which they are tried.
+  [[nodiscard]] std::span<const std::size_t> in_order(Instant now);
   [[nodiscard]] DecisionContext context_of(const View& view, Candidates& candidates,
                                            const Trial& trial);
   struct Choice {
@@ -128,8 +129,8 @@ class PlacementPolicy final : public Policy, public QueueOrder {
   Reasons reasons_;
   std::vector<Destination> destinations_;  // memory of start_here()
   std::vector<double> scores_;             // memory of choose()
-  std::vector<std::size_t> turns_;         // positions in the queue
-  std::vector<double> areas_;              // by those
+  std::vector<std::size_t> positions_;     // memory of in_order()
+  std::vector<double> areas_;              // by position in the queue
   /// For which lengths nothing was found, and when.
   struct Refusal {
     std::uint64_t state = 0;  // see start_here()
@@ -143,7 +144,7 @@ class PlacementPolicy final : public Policy, public QueueOrder {
     }
   };
   /// One bit for lengths that differ by less than a factor of four, all one where none is forecast.
-  [[nodiscard]] std::uint64_t length_of(std::size_t turn);
+  [[nodiscard]] std::uint64_t length_of(std::size_t position);
   std::vector<Refusal> refused_;       // by look
   std::vector<Refusal> refused_here_;  // of that, no place here
   CoAllocation gangs_;

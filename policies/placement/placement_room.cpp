@@ -21,7 +21,7 @@ bool PlacementPolicy::takes(const DecisionContext& context, const PlacementReque
 
 void PlacementPolicy::make_room(RoomCall call) {
   const auto queue = walk_.index().queue();
-  for (const std::size_t i : turns(call.view.now)) {
+  for (const std::size_t i : in_order(call.view.now)) {
     const QueueEntry& entry = queue[i];
     if (walk_.taken()[i]) continue;
     const JobView& job = walk_.index().job(entry);

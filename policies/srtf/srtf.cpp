@@ -51,12 +51,12 @@ class Srtf final : public Policy, public QueueOrder {
   }
 
  private:
-  using Claimant = SrtfRule::Claimant;
+  using Preemptor = SrtfRule::Preemptor;
   struct Victim {
     std::int64_t left;
     const JobView* job;
   };
-  [[nodiscard]] static bool may_stop(const Claimant& who, const Victim* victim) {
+  [[nodiscard]] static bool may_stop(const Preemptor& who, const Victim* victim) {
     return victim != nullptr && SrtfRule::may_stop(who, victim->job->spec->priority, victim->left);
   }
   void look_at_running(const View& view, Eviction& eviction);
@@ -65,7 +65,7 @@ class Srtf final : public Policy, public QueueOrder {
   const Victim* victim(const View& view, std::size_t i);
   void add_victim(const View& view);
   /// Stops others until the job has a place, which is promised to it; nothing: nothing has changed.
-  std::optional<Placement> make_room(const View& view, const JobSpec& job, const Claimant& who,
+  std::optional<Placement> make_room(const View& view, const JobSpec& job, const Preemptor& who,
                                      Eviction& eviction, std::vector<Decision>& out);
   void start_here(const View& view, Trial& trial, std::vector<Decision>& out);
 
@@ -109,7 +109,7 @@ const Srtf::Victim* Srtf::victim(const View& view, std::size_t i) {
   return i < victims_.size() ? &victims_[i] : nullptr;
 }
 
-std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, const Claimant& who,
+std::optional<Placement> Srtf::make_room(const View& view, const JobSpec& job, const Preemptor& who,
                                          Eviction& eviction, std::vector<Decision>& out) {
   const auto worth = [&](std::size_t i) { return may_stop(who, victim(view, i)); };
   std::uint64_t gain = eviction.soon().free_count();
@@ -146,7 +146,7 @@ void Srtf::start_here(const View& view, Trial& trial, std::vector<Decision>& out
   const auto queue = index.queue();
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const QueueEntry& entry = queue[i];
-    const Claimant who = rule_.claimant(entry.priority, entry.key);
+    const Preemptor who = rule_.preemptor(entry.priority, entry.key);
     const bool stops = may_stop(who, victim(view, 0));
     if (!stops && soon.free_count() == 0) break;  // nor do those behind it: less urgent, or longer
     if (taken[i] || entry.infeasible || !failed_.may_fit(entry)) {

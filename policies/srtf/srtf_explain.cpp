@@ -20,7 +20,7 @@ struct Runners {
   const JobView* longest = nullptr;  // of those of its priority
 };
 
-Runners look_at(const SrtfRule::Claimant& who, const View& view, const std::set<JobId>& stopping) {
+Runners look_at(const SrtfRule::Preemptor& who, const View& view, const std::set<JobId>& stopping) {
   Runners found;
   const auto longer = [](const JobView& a, const JobView* b) {
     return b == nullptr || SrtfRule::left(a) > SrtfRule::left(*b);
@@ -53,7 +53,7 @@ Runners look_at(const SrtfRule::Claimant& who, const View& view, const std::set<
   return found;
 }
 
-std::string stops_text(const SrtfRule& rule, const SrtfRule::Claimant& who, const View& view,
+std::string stops_text(const SrtfRule& rule, const SrtfRule::Preemptor& who, const View& view,
                        const JobView& job, const Runners& found) {
   if (found.victims > 0) {
     const std::uint64_t have = view.gpus.free_count() + found.stopping_gpus + found.victims_gpus;
@@ -87,7 +87,7 @@ std::vector<std::string> explain_srtf(const SrtfRule& rule, const View& view, co
     return {"policy: it " + length_left_text(job) + "; a job that waits and has at most " +
             left_text(static_cast<std::int64_t>(most)) + " left may stop it"};
   }
-  const SrtfRule::Claimant who = rule.claimant(job.spec->priority, left);
+  const SrtfRule::Preemptor who = rule.preemptor(job.spec->priority, left);
   const Runners found = look_at(who, view, stopping);
   std::vector<std::string> lines{stops_text(rule, who, view, job, found)};
   if (found.stopping > 0)

@@ -22,18 +22,18 @@ struct SrtfRule {
   }
 
   /// A job that wants to stop others.
-  struct Claimant {
+  struct Preemptor {
     std::int32_t priority;
     std::int64_t left;
     std::int64_t least;  ///< what others of its priority must have left
   };
-  [[nodiscard]] Claimant claimant(std::int32_t priority, std::int64_t left) const {
+  [[nodiscard]] Preemptor preemptor(std::int32_t priority, std::int64_t left) const {
     const double least = static_cast<double>(left) * (1 + margin);
     if (least >= 9e18) return {priority, left, std::numeric_limits<std::int64_t>::max()};
     return {priority, left, std::max(static_cast<std::int64_t>(least), left + 1)};
   }
   /// `priority`, `left`: of the one that runs.
-  [[nodiscard]] static bool may_stop(const Claimant& who, std::int32_t priority,
+  [[nodiscard]] static bool may_stop(const Preemptor& who, std::int32_t priority,
                                      std::int64_t left) {
     if (priority != who.priority) return priority < who.priority;
     // Jobs of unknown length stop no others: two of them would stop each other without end.
