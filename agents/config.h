@@ -96,7 +96,7 @@ struct AgentConfig {
   /// passed: one of them may know that its state is an old copy, in which jobs wait that have run.
   Duration roll_call{0};
   /// In a flock of at most so many agents each tells all others of itself; in a larger one news
-  /// travel by Gossip (agents/home/gossip.h).
+  /// travel by Gossip (agents/parts/gossip.h).
   std::uint32_t flood_most = 8;
 };
 

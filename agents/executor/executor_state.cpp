@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 #include "base/check.h"
 #include "base/planted.h"
 

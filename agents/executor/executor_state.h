@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "agents/executor/executor.h"
-#include "agents/owner/tombstones.h"
-#include "agents/step/timer_queue.h"
+#include "agents/parts/timer_queue.h"
+#include "agents/parts/tombstones.h"
 
 namespace starling {
 

@@ -7,12 +7,12 @@
 #include <vector>
 
 #include "agents/home/other_jobs.h"
-#include "agents/home/passing.h"
 #include "agents/home/remembered.h"
 #include "agents/home/running_views.h"
-#include "agents/home/waiting_list.h"
+#include "agents/parts/passing.h"
+#include "agents/parts/timer_queue.h"
+#include "agents/parts/waiting_list.h"
 #include "agents/step/job.h"
-#include "agents/step/timer_queue.h"
 
 namespace starling {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "agents/explain/means.h"
+#include "agents/parts/means.h"
 #include "base/counted.h"
 
 namespace starling {

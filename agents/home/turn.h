@@ -20,7 +20,7 @@ namespace starling {
 // for servers that do not come back. Its patience is ten minutes for a gang of more than a server,
 // which finds no room by chance, and an hour for others. One that was stopped waits anew. It then
 // claims the partitions that it needs, its own first, in ascending order: an owner keeps as many
-// servers for it as hold what is asked of its partition (agents/owner/kept_servers.h). Nothing else
+// servers for it as hold what is asked of its partition (agents/parts/kept_servers.h). Nothing else
 // starts on them, so that they become free as what runs there ends, and the owner says again and
 // again what is. As soon as that is enough the gang reserves as in every other round. A turn lasts
 // for the hold time, the next one twice as long, and between two turns as much time passes as the

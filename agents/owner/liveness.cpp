@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/owner/liveness.h"
-
 #include <algorithm>
 #include <cstdint>
 
+#include "agents/parts/watch.h"
 #include "agents/step/owner_step.h"
 #include "base/marks.h"
 
@@ -18,17 +17,6 @@ constexpr std::size_t kProbesMost = 256;
 constexpr std::size_t kFewest = 3;  // of so many watched ones most can be silent
 
 }  // namespace
-
-void LocalHealth::beat(Duration lag, Duration heartbeat, bool most_silent) noexcept {
-  lag_ = std::max(lag, lag_ / 2);
-  const bool late = lag >= heartbeat / 2;
-  if (late || most_silent) {
-    const auto more = late ? 1 + std::min<std::int64_t>(lag / heartbeat, kMost) : 1;
-    score_ = std::min(kMost - 1, score_ + static_cast<int>(more));
-  } else {
-    score_ = std::max(0, score_ - 1);
-  }
-}
 
 Watch* FlockStep::watch_of(NodeId node) {
   if (is_agent(node))

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is believed to live, and by whom: a broken way, a dead node and a slow observer are told
 // apart.
-#include "agents/owner/liveness.h"
-
 #include <doctest/doctest.h>
 
 #include <algorithm>
 
+#include "agents/parts/watch.h"
 #include "agents/testing/testing.h"
 
 namespace starling {

@@ -11,11 +11,11 @@
 
 #include "agents/config.h"
 #include "agents/message.h"
-#include "agents/owner/kept_servers.h"
-#include "agents/owner/ledger.h"
-#include "agents/owner/liveness.h"
+#include "agents/parts/kept_servers.h"
+#include "agents/parts/ledger.h"
+#include "agents/parts/timer_queue.h"
+#include "agents/parts/watch.h"
 #include "agents/start_record.h"
-#include "agents/step/timer_queue.h"
 
 namespace starling {
 

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/home/gossip.h"
 #include "agents/message.h"
-#include "agents/owner/liveness.h"
+#include "agents/parts/gossip.h"
+#include "agents/parts/watch.h"
 #include "scheduling/policy.h"
 #include "topology/free_servers.h"
 #include "topology/server_rooms.h"

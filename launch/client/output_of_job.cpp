@@ -5,7 +5,7 @@
 #include <map>
 #include <utility>
 
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 #include "launch/client/session.h"
 #include "launch/system/signals.h"
 #include "topology/topology.h"

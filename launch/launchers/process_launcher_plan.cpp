@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 #include "launch/guardian/part_cgroup.h"
 #include "launch/launchers/process_launcher.h"
 #include "launch/launchers/worker_environment.h"

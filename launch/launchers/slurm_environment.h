@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agents/executor/executor.h"
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 #include "topology/topology.h"
 
 namespace starling {

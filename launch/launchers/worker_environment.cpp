@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <map>
 
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 #include "base/hash.h"
 #include "launch/launchers/slurm_environment.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/passing.h"
+#include "agents/parts/passing.h"
 
 #include <doctest/doctest.h>
 

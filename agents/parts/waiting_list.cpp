@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/waiting_list.h"
+#include "agents/parts/waiting_list.h"
 
 #include <algorithm>
 

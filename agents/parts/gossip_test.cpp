@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/gossip.h"
+#include "agents/parts/gossip.h"
 
 #include <doctest/doctest.h>
 

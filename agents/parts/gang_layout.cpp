@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/gang_layout.h"
+#include "agents/parts/gang_layout.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/owner/ledger.h"
+#include "agents/parts/ledger.h"
 
 #include <algorithm>
 #include <functional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/owner/tombstones.h"
+#include "agents/parts/tombstones.h"
 
 #include "base/planted.h"
 

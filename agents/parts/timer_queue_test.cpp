@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/step/timer_queue.h"
+#include "agents/parts/timer_queue.h"
 
 #include <doctest/doctest.h>
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agents/message.h"
-#include "agents/owner/tombstones.h"
+#include "agents/parts/tombstones.h"
 #include "base/ids.h"
 #include "base/limits.h"
 #include "base/time.h"

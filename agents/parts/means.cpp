@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/explain/means.h"
+#include "agents/parts/means.h"
 
 #include <algorithm>
 #include <cstdint>

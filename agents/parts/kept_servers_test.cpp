@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/owner/kept_servers.h"
+#include "agents/parts/kept_servers.h"
 
 #include <doctest/doctest.h>
 

@@ -2,7 +2,7 @@
 // The ledger is where "no GPU is ever given twice" is decided. Each test states one way in which
 // that promise could break: a race, an expiry, a repeat, a late message, an executor that has said
 // nothing.
-#include "agents/owner/ledger.h"
+#include "agents/parts/ledger.h"
 
 #include <doctest/doctest.h>
 
