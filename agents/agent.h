@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/executor/output.h"
+#include "agents/output.h"
 #include "base/rng.h"
 #include "scheduling/policy.h"
 

@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "agents/executor/output.h"
+#include "agents/output.h"
 
 namespace starling {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/executor/output.h"
+#include "agents/output.h"
 #include "topology/topology.h"
 
 namespace starling {

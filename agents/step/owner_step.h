@@ -49,6 +49,10 @@ struct OwnerStep : FlockStep {
   // share_timer.cpp
   void on_share_timer(AttemptId attempt, OwnedShare& share);
 
+  // output_pages.cpp: what jobs have printed
+  void on(NodeId from, const ReadOutput& read);
+  void on(NodeId from, const OutputPage& page);
+
   // sample.cpp: measured speeds, for the speed model
   void sample(NodeId from, OwnedShare& share, const Progress& progress);
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/executor/output.h"
 #include "agents/home/home_state.h"
+#include "agents/output.h"
 #include "agents/owner/owner_state.h"
 #include "agents/step/flock_state.h"
 #include "base/rng.h"

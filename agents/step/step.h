@@ -24,10 +24,6 @@ struct Step : HomeStep {
   void on(NodeId from, const Explain& explain);
   void on(NodeId from, const StatusQuery& query);
 
-  // output.cpp: what jobs have printed
-  void on(NodeId from, const ReadOutput& read);
-  void on(NodeId from, const OutputPage& page);
-
   // Kinds that both roles of an agent hear, told apart by the sender.
   void on(NodeId from, const Exited& exited);
   void on(NodeId from, const Progress& progress);

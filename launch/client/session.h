@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "agents/executor/output.h"
 #include "agents/message.h"
+#include "agents/output.h"
 #include "base/result.h"
 #include "bus/wire/codec.h"
 #include "bus/wire/endpoint.h"

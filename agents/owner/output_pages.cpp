@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jobs have printed is with the executors that ran them. An agent passes questions on to those
 // of its partition and answers back, and remembers neither.
-#include "agents/step/step.h"
+#include "agents/step/owner_step.h"
 
 namespace starling {
 
-void Step::on(NodeId from, const ReadOutput& read) {
+void OwnerStep::on(NodeId from, const ReadOutput& read) {
   const auto no = [&](std::string why) {
     OutputPage page{read.attempt, read.server, from, read.file, read.offset};
     page.trouble = std::move(why);
@@ -23,7 +23,7 @@ void Step::on(NodeId from, const ReadOutput& read) {
   send(executor.node, std::move(passed));
 }
 
-void Step::on(NodeId from, const OutputPage& page) {
+void OwnerStep::on(NodeId from, const OutputPage& page) {
   const auto executor = s.owner.executor_index.find(from);
   if (executor == s.owner.executor_index.end() || page.client.value < kFirstClient) return refuse();
   send(page.client, page);
