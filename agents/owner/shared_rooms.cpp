@@ -3,7 +3,7 @@
 #include <cmath>
 #include <functional>
 
-#include "agents/home/home_state.h"
+#include "agents/step/home_state.h"
 #include "agents/step/owner_step.h"
 #include "base/million.h"
 #include "workload/requirements.h"

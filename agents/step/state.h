@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "agents/config.h"
-#include "agents/home/home_state.h"
 #include "agents/output.h"
-#include "agents/owner/owner_state.h"
 #include "agents/step/flock_state.h"
+#include "agents/step/home_state.h"
+#include "agents/step/owner_state.h"
 #include "base/rng.h"
 #include "scheduling/policy.h"
 

@@ -6,13 +6,13 @@
 #include <map>
 #include <vector>
 
-#include "agents/home/other_jobs.h"
-#include "agents/home/remembered.h"
-#include "agents/home/running_views.h"
 #include "agents/parts/passing.h"
 #include "agents/parts/timer_queue.h"
 #include "agents/parts/waiting_list.h"
 #include "agents/step/job.h"
+#include "agents/step/other_jobs.h"
+#include "agents/step/remembered.h"
+#include "agents/step/running_views.h"
 
 namespace starling {
 

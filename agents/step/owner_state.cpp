@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/owner/owner_state.h"
+#include "agents/step/owner_state.h"
 
 #include <algorithm>
 

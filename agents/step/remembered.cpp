@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/remembered.h"
+#include "agents/step/remembered.h"
 
 #include <utility>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/running_views.h"
+#include "agents/step/running_views.h"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/running_views.h"
+#include "agents/step/running_views.h"
 
 #include <algorithm>
 #include <utility>
 
-#include "agents/home/job_view.h"
+#include "agents/step/job_view.h"
 
 namespace starling {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/home/home_state.h"
+#include "agents/step/home_state.h"
 
 #include <utility>
 
-#include "agents/home/job_view.h"
+#include "agents/step/job_view.h"
 
 namespace starling {
 
