@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "agents/executor/scripted_executor_test.h"
+#include "agents/explain/explain_ended.h"
 #include "agents/step/step.h"
 #include "agents/testing/testing.h"
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "agents/explain/explain_turn.h"
+
 #include <algorithm>
+#include <chrono>
 #include <optional>
 
 #include "agents/home/turn.h"
-#include "agents/step/state.h"
 #include "base/counted.h"
 
 namespace starling {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "agents/exit_code.h"
+#include "agents/explain/explain_ended.h"
 #include "agents/home/scripted_home_test.h"
 #include "agents/step/step.h"
 #include "agents/testing/testing.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/executor/executor_state.h"
 #include "agents/step/state.h"
 #include "agents/testing/testing.h"

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "base/ids.h"
@@ -44,15 +43,11 @@ constexpr Duration kGangPatience = std::chrono::minutes(10), kPatience = std::ch
 }
 
 struct AgentState;
-struct Job;
 struct JobSpec;
 /// GPUs of this partition are out of service, and of the others enough for the job are free.
 [[nodiscard]] bool left_beside_free_gpus(const AgentState& s, const JobSpec& spec);
 /// Jobs of this home that are to stop for the gang whose turn it is in this partition.
 [[nodiscard]] std::vector<JobId> who_yields(const AgentState& s, Instant now);
-/// Of a job that waits: which jobs pass it by, and when its turn comes at the latest, for people.
-[[nodiscard]] std::vector<std::string> explain_turn(const AgentState& s, const Job& job,
-                                                    Instant now);
 
 /// At the latest so long after it may first take a turn the gang that has waited longest starts, if
 /// no job that runs has more than `longest_left` (up to five hours) left and all GPUs that it needs

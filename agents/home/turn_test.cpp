@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agents/explain/describe.h"
+#include "agents/explain/explain_turn.h"
 #include "agents/home/scripted_home_test.h"
 #include "agents/step/step.h"
 #include "agents/testing/testing.h"

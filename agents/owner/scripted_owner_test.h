@@ -7,7 +7,7 @@
 #include <variant>
 #include <vector>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/step/state.h"
 #include "interference/models.h"
 #include "policies/registry.h"

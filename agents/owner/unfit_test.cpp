@@ -2,6 +2,7 @@
 // An executor that cannot start processes is no black hole: what fails at once is free at once.
 #include <doctest/doctest.h>
 
+#include "agents/explain/explain_ended.h"
 #include "agents/step/step.h"
 #include "agents/testing/testing.h"
 

@@ -65,7 +65,7 @@ struct HomeStep : OwnerStep {
   void taken_elsewhere(Job& job);
   void heard_of_offer(AgentId from, const JobState& state);
 
-  // archive.cpp: jobs that are over
+  // put_away.cpp: jobs that are over
   void put_away();
   void ask_offerers();
   void on(NodeId from, const JobState& state);

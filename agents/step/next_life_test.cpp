@@ -3,7 +3,7 @@
 // that may jump, and how often it was preempted.
 #include <doctest/doctest.h>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/step/state.h"
 #include "interference/models.h"
 #include "policies/registry.h"

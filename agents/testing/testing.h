@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/client.h"
 #include "agents/executor/executor.h"
 #include "agents/step/state.h"

@@ -8,8 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "agents/agent/recall.h"
 #include "agents/explain/describe_test.h"
-#include "agents/recall.h"
 #include "interference/models.h"
 #include "topology/fingerprint.h"
 #include "topology/generate/generate.h"

@@ -4,8 +4,8 @@
 #include <variant>
 #include <vector>
 
+#include "agents/agent/recall.h"
 #include "agents/limited_room.h"
-#include "agents/recall.h"
 #include "agents/step/state.h"
 #include "bus/wire/node.h"
 

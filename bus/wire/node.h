@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/client.h"
 #include "agents/executor/executor.h"
 #include "agents/record.h"

@@ -8,7 +8,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/check_journal.h"
 #include "agents/executor/executor_state.h"
 #include "base/test_folder.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/check_journal.h"
 #include "agents/executor/executor_state.h"
 #include "agents/renumber.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/step/state.h"
 #include "base/hash.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 #include "agents/executor/executor.h"
 #include "interference/speed.h"
 #include "sim/check/checker.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/recall.h"
+#include "agents/agent/recall.h"
 
 #include <algorithm>
 #include <set>
 
-#include "agents/agent.h"
+#include "agents/explain/explain_ended.h"
 
 namespace starling {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/agent.h"
+#include "agents/agent/agent.h"
 
 #include <algorithm>
 #include <bit>

@@ -16,9 +16,6 @@ namespace starling {
 
 struct AgentState;  // agents/step/state.h: what the checker and the stories look at
 
-/// How a job ended, for people: what an Explanation of it says.
-[[nodiscard]] std::vector<std::string> explain_ended(const JobState& over);
-
 /// One scheduler: home of the jobs submitted to it and owner of one partition's GPUs. A pure
 /// function of (state, now, event): no socket, thread, clock or file. Same calls, same outputs.
 ///
