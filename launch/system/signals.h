@@ -25,8 +25,8 @@ bool take_stop() noexcept;
 /// the jobs that run are left to its next life.
 [[nodiscard]] bool jobs_are_kept() noexcept;
 
-/// While it stands, `stop` asks the work of this thread to stop, too, and of no other thread. One at
-/// a time in a thread.
+/// While it stands, `stop` asks the work of this thread to stop, too, and of no other thread. One
+/// at a time in a thread.
 class StopBy {
  public:
   explicit StopBy(const std::atomic<bool>& stop) noexcept;
