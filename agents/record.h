@@ -73,8 +73,8 @@ struct ProcessExited { AttemptId attempt; ExitStatus exit; Duration served{0}; }
 struct ProcessStopping { AttemptId attempt; ExitStatus exit; };
 struct ProcessForgotten { AttemptId attempt; };                           ///< exit acknowledged, or kill confirmed
 /// An agent could have been told of its end, at that time of a clock that goes on over all lives
-/// (ExecutorConfig). Now and then.
-struct ProcessWanted { AttemptId attempt; Duration at{0}; };
+/// (ExecutorConfig). With its launch, then now and then. `by_home`: its home's word counts as well as its owner's.
+struct ProcessWanted { AttemptId attempt; Duration at{0}; bool by_home = false; };
 
 /// The latest life of another agent, or of an agent's own executor, that this node heard, and how far its journal had
 /// come: a later life whose journal is shorter has lost records. `born` tells two lives of one number apart.

@@ -309,6 +309,12 @@ void more_fields(Io& io, ProcessExited& v) {
   last_fields(io, v.exit.timed_out);
 }
 
+inline bool has_more(const ProcessWanted& v) { return v.by_home; }
+template <class Io>
+void more_fields(Io& io, ProcessWanted& v) {
+  last_fields(io, v.by_home);
+}
+
 inline bool has_more(const JobPast& v) {
   return v.requeued > Duration{0} || v.waits_since >= Duration{0};
 }

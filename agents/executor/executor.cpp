@@ -70,7 +70,7 @@ std::vector<Record> Executor::snapshot() const {
   }
   for (const auto& [attempt, run] : state_->runs) {
     records.push_back(ProcessLaunching{run.launch});
-    if (run.wanted) records.push_back(ProcessWanted{attempt, *run.wanted});
+    if (run.wanted) records.push_back(ProcessWanted{attempt, *run.wanted, run.token > 0});
     if (run.phase == Run::Phase::stopping) records.push_back(ProcessStopping{attempt, run.exit});
     if (run.phase == Run::Phase::exited) {
       records.push_back(ProcessExited{attempt, run.exit, run.served});

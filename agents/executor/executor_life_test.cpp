@@ -116,6 +116,33 @@ TEST_CASE(
   CHECK(std::get<RenewSpec>(next.out.run[0]).until == at(120s));
 }
 
+TEST_CASE("the next life of an executor knows that its owner's word alone is not enough") {
+  for (const bool homed : {false, true}) {
+    CAPTURE(homed);
+    ExecutorConfig config = ScriptedExecutor::config(500ms);
+    config.calendar = 100h;
+    ScriptedExecutor f(config);
+    f.hear(launch(1, {0}), 2s);
+    if (homed) f.hear(AttemptAnswer{attempt(1), AttemptLife::live, 7ULL << 32U, 1s}, 3s);
+    config.calendar = 100h + 10s;
+    config.incarnation = Incarnation{2};
+    ScriptedExecutor next(config, f.journal);
+    ScriptedExecutor third(config, next.executor.snapshot());
+    for (ScriptedExecutor* life : {&next, &third}) {
+      life->step(at(60s), Tick{});  // pings its owner
+      const Ping* ping = life->said<Ping>();
+      REQUIRE(ping != nullptr);
+      life->hear(Pong{ping->sequence}, 61s);
+      const Instant until = std::get<RenewSpec>(life->out.run.at(0)).until;
+      CHECK(until == (homed ? at(1s - 10s + 300s) : at(60s + 300s)));
+    }
+    if (!homed) continue;
+    next.hear(AttemptAnswer{attempt(1), AttemptLife::live, 7ULL << 32U | 1U, 2s}, 62s);
+    next.step(at(63s), Tick{});
+    CHECK(std::get<RenewSpec>(next.out.run.at(0)).until == at(58s + 300s));
+  }
+}
+
 TEST_CASE("last words go with an inventory as far as there is room, to the last byte") {
   for (const std::size_t size : {100U, 101U}) {
     CAPTURE(size);

@@ -37,12 +37,13 @@ void ExecutorStep::begin() {
       STARLING_MARK("executor: a life begins with what is being stopped");
       out.run.push_back(StopSpec{attempt, s.config.timers.kill_grace});
     }
-    if (!s.config.calendar || run.phase == Run::Phase::exited) continue;
-    if (run.wanted) {
+    if (run.phase == Run::Phase::exited) continue;
+    if (s.config.calendar && run.wanted) {
       run.since = std::min(now, Instant(*run.wanted - *s.config.calendar));
-    } else {
+    } else if (s.config.calendar) {
       write_wanted(attempt, run);
     }
+    if (run.token > 0) run.confirmed_at = run.since;
   }
   if (beats()) s.beat = later(now, s.config.timers.heartbeat);
   if (!beats()) s.report = later(now, s.config.timers.report);
@@ -74,10 +75,12 @@ void ExecutorStep::on(const AttemptAnswer& answer) {
   if (at == s.runs.end() || at->second.phase == Run::Phase::exited) return;
   Run& run = at->second;
   if (answer.life != AttemptLife::live || answer.token <= run.token) return;
-  run.token = answer.token;
+  const bool first = std::exchange(run.token, answer.token) == 0;
   const Instant said =
       std::max(run.since, s.heard_by_owner) - std::min(answer.age, s.config.timers.orphan);
   run.confirmed_at = std::max(run.confirmed_at, said);
+  // From now on the next life, too, goes by more than the owner's word.
+  if (first && s.config.calendar) write_wanted(answer.attempt, run);
 }
 
 /// The owner hears us: that counts from the Ping, so a late Pong lengthens nothing.
@@ -118,7 +121,7 @@ Instant ExecutorStep::until(const Run& run) const {
 
 void ExecutorStep::write_wanted(AttemptId attempt, Run& run) {
   run.wanted = *s.config.calendar + wanted(run).time_since_epoch();
-  out.persist.push_back(ProcessWanted{attempt, *run.wanted});
+  out.persist.push_back(ProcessWanted{attempt, *run.wanted, run.token > 0});
 }
 
 /// So that the next life counts silence on from there: now and then, and once when it begins.

@@ -121,7 +121,7 @@ void ExecutorStep::on(const Launch& launch) {
   }
   run.began = now;
   // From now on, so that standing still from here on until this life ends counts as silence.
-  if (s.config.calendar) write_wanted(launch.attempt, run);
+  if (s.config.calendar && beats()) write_wanted(launch.attempt, run);
   watch_limit(launch.attempt, s.runs.emplace(launch.attempt, std::move(run)).first->second);
   tell(LaunchResult{launch.attempt, true, {}});
 }

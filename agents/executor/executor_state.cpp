@@ -105,7 +105,9 @@ void ExecutorState::replay(const Record& record) {
     at->second.exit = stopping->exit;
   } else if (const auto* wanted = std::get_if<ProcessWanted>(&record)) {
     const auto at = runs.find(wanted->attempt);
-    if (at != runs.end()) at->second.wanted = wanted->at;
+    if (at == runs.end()) return;
+    at->second.wanted = wanted->at;
+    if (wanted->by_home) at->second.token = kWordOfAnEarlierLife;
   } else if (const auto* over = std::get_if<ProcessForgotten>(&record)) {
     const auto at = runs.find(over->attempt);
     forget(over->attempt, at == runs.end() ? Duration{0} : at->second.served, Instant{});

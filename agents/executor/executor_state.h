@@ -17,6 +17,9 @@ namespace starling {
 /// Ends that no agent has acknowledged yet; at this many nothing more is launched.
 constexpr std::size_t kUnheardEnds = 2048;
 
+/// A Run's token where its home's word is known from the journal alone: below all that are said.
+constexpr std::uint64_t kWordOfAnEarlierLife = 1;
+
 /// The processes of one attempt on one server.
 struct RunPart {
   ServerId server;

@@ -113,8 +113,10 @@ bool OwnerStep::reconcile(std::uint32_t index, const InventoryItem& item) {
   if (at->state == TaskGroup::State::gone) {  // counted as lost: its clock is slower than it may be
     return send(executor, Kill{item.attempt, s.fence()}), false;
   }
-  if (at->state != TaskGroup::State::unknown && at->state != TaskGroup::State::launching)
+  if (at->state != TaskGroup::State::unknown && at->state != TaskGroup::State::launching) {
+    relay_confirmation(item.attempt, share);  // a new life of it may have lost what was said before
     return true;
+  }
   at->state = TaskGroup::State::running;
   const bool all =
       std::all_of(share.task_groups.begin(), share.task_groups.end(), [](const TaskGroup& group) {

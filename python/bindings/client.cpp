@@ -50,9 +50,9 @@ py::dict told(const JobState& state) {
   return out;
 }
 
-/// A UserWarning; raises it where warnings are errors.
+/// A UserWarning at the line that calls Client.submit(); raises it where warnings are errors.
 void warn_of(const std::string& what) {
-  if (!what.empty() && PyErr_WarnEx(PyExc_UserWarning, what.c_str(), 1) != 0)
+  if (!what.empty() && PyErr_WarnEx(PyExc_UserWarning, what.c_str(), 2) != 0)
     throw py::error_already_set();
 }
 
@@ -105,13 +105,12 @@ class Flock {
     if (!directory.empty()) from.folder = directory;
     WhatToSubmit what = value_of_input(what_to_submit(said, from));
     JobSpec& job = what.jobs.front();
-    alone([&]() -> Status {
+    warn_of(alone([&]() -> Result<std::string> {
       if (Status can = client_->can_run(job); !can.ok())
-        return {Errc::invalid, "submit: " + (job.name.empty() ? "it" : job.name) +
-                                   " can never run here: " + can.error().message};
-      return done();
-    });
-    warn_of(unknown_gpu_types(client_->topology(), job));
+        return Error{Errc::invalid, "submit: " + (job.name.empty() ? "it" : job.name) +
+                                        " can never run here: " + can.error().message};
+      return unknown_gpu_types(client_->topology(), job);
+    }));
     alone([&]() -> Status {
       if (Status whose = client_->set_user(job); !whose.ok()) return whose;
       const auto id = client_->new_id();
@@ -211,7 +210,9 @@ class Flock {
     }
     return out;
   }
-  [[nodiscard]] Topology topology() const { return client_->topology(); }
+  [[nodiscard]] Topology topology() {
+    return alone([&]() -> Result<Topology> { return Topology(client_->topology()); });
+  }
 
  private:
   std::unique_ptr<FlockClient> client_;

@@ -150,7 +150,7 @@ class Client:
         folder = self._write_call(what, args, keywords)
         try:
             id = self._flock.submit([sys.executable, "-m", "starling.job", folder], _options(asked))
-        except ValueError:  # refused; without an answer it may have been taken
+        except (ValueError, Warning):  # refused; without an answer it may have been taken
             shutil.rmtree(folder)
             raise
         os.symlink(os.path.basename(folder), os.path.join(self._folder, id))

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import threading
 import time
+import warnings
 
 import pytest
 
@@ -80,6 +81,10 @@ def test_a_gpu_type_that_is_not_there_is_told(client):
     with pytest.warns(UserWarning, match="type A9000, too, of which the data centre has none; it has V100"):
         job = client.submit("true", options={"gpu_type": "v100,A9000"})
     assert job.result(timeout=60) == 0
+    with warnings.catch_warnings(), pytest.raises(UserWarning):
+        warnings.simplefilter("error")
+        client.submit(add, 1, options={"gpu_type": "v100,A9000"})
+    assert not os.path.exists(".starling-jobs") or os.listdir(".starling-jobs") == []
 
 
 def test_map_and_as_completed(client):
