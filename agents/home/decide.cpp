@@ -17,6 +17,20 @@ namespace {
 // then.
 constexpr Duration kDecideAgain = std::chrono::seconds(60);
 
+/// This partition and its jobs as they are; without what others said, and what has changed since a
+/// decision.
+View own_view(AgentState& s, const Occupancy& gpus, Instant now) {
+  return {.topology = s.topology,
+          .gpus = gpus,
+          .waiting = s.home.waiting.views(),
+          .running = s.home.running.views(now),
+          .others = {},
+          .speed = s.speed,
+          .now = now,
+          .me = s.config.me,
+          .ends = s.home.running.ends()};
+}
+
 }  // namespace
 
 RemoteDigest said_by(const PeerState& peer) {
@@ -38,6 +52,11 @@ RemoteDigest said_by(const PeerState& peer) {
           digest.prices};
 }
 
+/// For explain(), as of any moment: it is not a decision that looks.
+View view_for_people(AgentState& s, Instant now) {
+  return own_view(s, s.owner.open_to(std::nullopt, now), now);
+}
+
 View OwnerStep::view(const Occupancy& gpus) {
   s.flock.others.clear();
   for (const PeerState& peer : s.flock.peers) {
@@ -46,16 +65,11 @@ View OwnerStep::view(const Occupancy& gpus) {
     s.flock.others.push_back(said_by(peer));
     if (!s.lossy()) s.flock.others.back().at = now;
   }
-  return {
-      s.topology, gpus, s.home.waiting.views(), s.home.running.views(now), s.flock.others, s.speed,
-      now,        me(), s.home.running.ends(),  &s.home.waiting.changes(), s.home.departed};
-}
-
-/// For explain(), as of any moment: it is not a decision that looks.
-View view_for_people(AgentState& s, Instant now) {
-  const Occupancy& gpus = s.owner.open_to(std::nullopt, now);
-  return {s.topology, gpus,        s.home.waiting.views(), s.home.running.views(now), {}, s.speed,
-          now,        s.config.me, s.home.running.ends()};
+  View view = own_view(s, gpus, now);
+  view.others = s.flock.others;
+  view.waiting_changes = &s.home.waiting.changes();
+  view.departed = s.home.departed;
+  return view;
 }
 
 /// The policy proposes, the ledger and the jobs dispose: what they contradict is counted, told to
