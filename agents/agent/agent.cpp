@@ -141,8 +141,8 @@ void Step::begin() {
       s.home.enter_waiting(*job, false);
       continue;
     }
-    job->back =
-        JobReason::dependency;  // looked at in this step, once it is known whether to decide
+    // Looked at in this step, once it is known whether to decide.
+    std::get<Job::Waiting>(job->doing).back = JobReason::dependency;
     s.home.set_timer(job->spec->id, *job, now);
   }
   resume_runs(std::move(running));

@@ -63,7 +63,7 @@ void explain_round(const AgentState& s, std::vector<std::string>& lines) {
 }
 
 void explain_waiting(AgentState& s, const Job& job, std::vector<std::string>& lines) {
-  if (job.back != JobReason::none) {
+  if (job.back() != JobReason::none) {
     for (std::string& line : explain_back(s, job)) lines.push_back(std::move(line));
     return;
   }

@@ -26,7 +26,7 @@ std::vector<std::string> explain_back(const AgentState& s, const Job& job) {
   const JobTerms& terms = job.spec->terms;
   const std::string begins = "is kept at agent " + std::to_string(s.config.me.value) + ": ";
   std::vector<std::string> lines;
-  switch (job.back) {
+  switch (job.back()) {
     case JobReason::held:
       lines.push_back(begins + "it is held; 'starling release " + to_string(job.spec->id) +
                       "' lets it go");

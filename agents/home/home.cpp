@@ -53,7 +53,7 @@ JobState state_of(const AgentState& s, const Job& job, Instant now) {
   state.attempt_number = job.last.number;
   state.failures = job.failures;
   if (job.failures > 0) state.exit = job.failure;
-  if (job.stage() == Stage::waiting) state.reason = job.back;
+  state.reason = job.back();
   if (state.reason == JobReason::begin) state.until = begins_at(job) - now;
   if (state.reason == JobReason::retry) state.until = job.not_before - now;
   state.until = std::max(state.until, Duration{0});
@@ -200,7 +200,7 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
   }
   if (s.config.calendar) persist(s.past_of(job));
   ++s.counters.accepted;
-  if (queue(job, false) && job.back == JobReason::none) change(TriggerKind::arrival);
+  if (queue(job, false) && job.back() == JobReason::none) change(TriggerKind::arrival);
 }
 
 /// What runs has to be gone before a job is cancelled, so a repeat may meet it still draining.
@@ -357,7 +357,7 @@ void HomeStep::wait_again(Job& job, bool after_backoff) {
   }
   s.home.leave_waiting(job);
   if (!queue(job, after_backoff)) return;
-  if (job.back != JobReason::none) {
+  if (job.back() != JobReason::none) {
     // Its timer is set.
   } else if (after_backoff) {
     // Starts that come to nothing again and again must not keep machines busy.

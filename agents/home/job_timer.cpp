@@ -31,7 +31,7 @@ void HomeStep::on_job_timer(Job& job) {
         view->blocked = false;
         change(TriggerKind::arrival);
         s.home.set_timer(job.spec->id, job, next_try(s, job));
-      } else if (job.back != JobReason::none) {
+      } else if (job.back() != JobReason::none) {
         queue_again(job);
       }
       break;

@@ -39,12 +39,13 @@ Instant begins_at(const Job& job) {
 /// Puts a job that waits up for decision, or keeps it back and looks again when that can have
 /// changed. False: it has ended, because what it waits for can never be.
 bool HomeStep::queue(Job& job, bool blocked) {
-  job.back = JobReason::none;
+  JobReason& back = std::get<Job::Waiting>(job.doing).back;
+  back = JobReason::none;
   if (job.spec->terms.any() || job.failures > 0 || job.held) {
     if (!look_at_others(job)) return false;
-    job.back = why_back(job);
+    back = why_back(job);
   }
-  if (job.back == JobReason::none) {
+  if (back == JobReason::none) {
     enter_array(job);
     s.home.enter_waiting(job, blocked);
     if (job.spec->terms.at_once > 0) {  // who counts them is this home
@@ -56,20 +57,20 @@ bool HomeStep::queue(Job& job, bool blocked) {
     return true;
   }
   STARLING_MARK("agent: a job is kept back");
-  if (job.back != JobReason::array_limit) leave_array(job);
+  if (back != JobReason::array_limit) leave_array(job);
   Instant when = kNever;
-  if (job.back == JobReason::begin) when = begins_at(job);
-  if (job.back == JobReason::retry) when = job.not_before;
-  if (job.back == JobReason::dependency) when = retry_at(job.backoff);
+  if (back == JobReason::begin) when = begins_at(job);
+  if (back == JobReason::retry) when = job.not_before;
+  if (back == JobReason::dependency) when = retry_at(job.backoff);
   s.home.set_timer(job.spec->id, job, when);
   return true;
 }
 
 /// Something may have changed for a job that is kept back.
 void HomeStep::queue_again(Job& job) {
-  if (job.back == JobReason::array_limit)
+  if (job.back() == JobReason::array_limit)
     s.home.arrays[job.spec->terms.array].back.erase({job.order, job.spec->id});
-  if (!queue(job, false) || job.back != JobReason::none) return;
+  if (!queue(job, false) || job.back() != JobReason::none) return;
   STARLING_MARK("agent: a job is kept back no longer");
   job.backoff = Duration{0};
   change(TriggerKind::arrival);

@@ -55,7 +55,10 @@ struct Attempt {
 /// A job of this home that is not over. What is known of it only in some stages is in `doing`, so
 /// that it cannot be read in others.
 struct Job {
-  struct Waiting {};
+  struct Waiting {
+    Waiting() {}                       // said, as `doing` asks for it before Job is complete
+    JobReason back = JobReason::none;  ///< why it is not up for decision
+  };
   struct Offered {
     AgentId to;
     bool again = false;  ///< it had an offer in an earlier stay, too
@@ -147,7 +150,6 @@ struct Job {
   std::uint32_t failures = 0;           ///< of its attempts, each followed by another
   ExitStatus failure;                   ///< the last of these
   Instant not_before = Instant::min();  ///< after that one
-  JobReason back = JobReason::none;     ///< waiting: why it is not up for decision
   bool in_array = false;                ///< counted in ArrayState::in
   JobReason reason = JobReason::none;   ///< of its end
   Seen seen;
@@ -162,6 +164,11 @@ struct Job {
   [[nodiscard]] const Round* round() const noexcept { return std::get_if<Round>(&doing); }
   [[nodiscard]] Run* run() noexcept { return std::get_if<Run>(&doing); }
   [[nodiscard]] const Run* run() const noexcept { return std::get_if<Run>(&doing); }
+  /// Why it waits and is not up for decision; none: it is, or does not wait.
+  [[nodiscard]] JobReason back() const noexcept {
+    const auto* waits = std::get_if<Waiting>(&doing);
+    return waits == nullptr ? JobReason::none : waits->back;
+  }
   /// The open one; null: none is.
   [[nodiscard]] Attempt* attempt() noexcept;
   [[nodiscard]] const Attempt* attempt() const noexcept;

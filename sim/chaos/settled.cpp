@@ -141,8 +141,8 @@ std::string untrusted(World& world, const AgentState& me) {
 namespace {
 
 std::string kept_back_text(const Job& job) {
-  if (job.back == JobReason::none) return {};
-  std::string text = std::string(" kept back: ") + name_of(job.back);
+  if (job.back() == JobReason::none) return {};
+  std::string text = std::string(" kept back: ") + name_of(job.back());
   for (std::size_t i = 0; i < job.spec->terms.after.size(); ++i) {
     const After& after = job.spec->terms.after[i];
     const bool met = (job.met >> i & 1) != 0;
