@@ -39,6 +39,19 @@ TEST_CASE("a record cut short or with something behind it is refused") {
   }
 }
 
+TEST_CASE("of a part without a home elsewhere stands what was written before") {
+  ProcessWanted wanted{{JobId{1, 2}, Epoch{3}, 4}, Duration(12)};
+  std::vector<std::byte> before, bytes;
+  encode_record(wanted, before);
+  wanted.by_home = true;
+  encode_record(wanted, bytes);
+  CHECK(bytes.size() == before.size() + 1);
+  CHECK_FALSE(std::get<ProcessWanted>(decode_record(before).value()).by_home);
+  CHECK(std::get<ProcessWanted>(decode_record(bytes).value()).by_home);
+  bytes.back() = std::byte{0};
+  CHECK_FALSE(decode_record(bytes).ok());
+}
+
 TEST_CASE(
     "how an attempt runs stands behind what was written before, and only where it says something") {
   const auto bytes_of = [](const Record& record) {

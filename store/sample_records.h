@@ -60,7 +60,7 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           TombstonesDropped{{attempt, attempt}},
           ServerDrained{ServerId{300}, true},
           DrainVersion{ServerId{300}, 1ULL << 40U},
-          ProcessWanted{attempt, Duration(12), true},
+          ProcessWanted{attempt, Duration(12)},
           TopologyRead{~0ULL},
           PeerKnown{NodeId{3}, Incarnation{4}, ~0ULL, 1ULL << 40U},
           JobsArchived{n + 1, 1ULL << 40U, Duration(13), {spec.id, {0, 1}}, {{0, 1}}},

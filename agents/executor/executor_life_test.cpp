@@ -133,13 +133,13 @@ TEST_CASE("the next life of an executor knows that its owner's word alone is not
       const Ping* ping = life->said<Ping>();
       REQUIRE(ping != nullptr);
       life->hear(Pong{ping->sequence}, 61s);
-      const Instant until = std::get<RenewSpec>(life->out.run.at(0)).until;
+      const Instant until = life->executor.state().runs.at(attempt(1)).until;
       CHECK(until == (homed ? at(1s - 10s + 300s) : at(60s + 300s)));
     }
     if (!homed) continue;
     next.hear(AttemptAnswer{attempt(1), AttemptLife::live, 7ULL << 32U | 1U, 2s}, 62s);
     next.step(at(63s), Tick{});
-    CHECK(std::get<RenewSpec>(next.out.run.at(0)).until == at(58s + 300s));
+    CHECK(next.executor.state().runs.at(attempt(1)).until == at(58s + 300s));
   }
 }
 

@@ -87,6 +87,18 @@ TEST_CASE("while a home is silent its last word is said again, as it may have be
   CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
 }
 
+TEST_CASE("a new life of an executor is told a home's word with its inventory") {
+  NextLife owner;
+  const std::uint64_t token = owner.said<AttemptQuery>()->token;
+  owner.hear(owner.kHome, AttemptAnswer{owner.attempt, AttemptLife::live, token});
+  owner.wait();
+  CHECK(owner.said<AttemptAnswer>() == nullptr);
+  owner.hear(owner.kExecutor, Hello{Role::executor, 1, kNewestProtocol, {}});
+  owner.hear(owner.kExecutor, Inventory{owner.kFence, {owner.item(owner.gpus)}});
+  REQUIRE(owner.said<AttemptAnswer>() != nullptr);
+  CHECK(owner.said<AttemptAnswer>()->age == owner.now - owner.asked_at);
+}
+
 TEST_CASE("a home that gives no token back answers the oldest question") {
   NextLife owner;
   const Instant first = owner.asked_at;
