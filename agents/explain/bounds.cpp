@@ -58,7 +58,7 @@ std::optional<std::string> over_limits(const AgentState& s) {
   const std::size_t tenants = gpus * s.owner.ledger.gpus().jobs_per_gpu();
   Bounds bounds;
   // Another home's jobs are taken in beyond the limit while own ones are on offer (see on(Submit)).
-  bounds.check("jobs", s.home.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
+  bounds.check("jobs", s.home.jobs.size(), 3 * std::size_t{limits.jobs_waiting});
   bounds.check("young jobs", s.home.remembered.ended_order.size(), s.home.remembered.ended.size());
   bounds.check("jobs gone", s.home.remembered.moved_order.size(), limits.jobs_remembered);
   bounds.check("archived jobs", s.home.remembered.archive.jobs().size(), limits.jobs_remembered);

@@ -156,20 +156,29 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a Submit during the roll call");
     return send(from, Busy{id, kRollRetryMs});
   }
-  if (is_full(forwarded)) return send(from, Busy{id, kBusyRetryMs});
+  if (is_full(from)) return send(from, Busy{id, kBusyRetryMs});
   accept(forwarded ? submit.client : from, submit, std::move(offered));
   send(from, Accepted{id, me(), submit.forwards});
 }
 
-/// Two full homes that have offered each other jobs would wait for one another, so what is on offer
-/// does not keep another home's jobs out, up to twice the limit.
-bool HomeStep::is_full(bool forwarded) const {
+/// Full homes that have offered one another jobs would wait for one another. So what is on offer
+/// does not keep another home's jobs out, up to twice the limit; nor does anything, up to three
+/// times, where that home is offered one from here, or where there is nothing here but offers:
+/// whichever takes a job makes room where it comes from.
+bool HomeStep::is_full(NodeId from) const {
   const std::size_t most = s.config.limits.jobs_waiting, all = s.home.jobs.size();
-  if (forwarded && s.home.remembered.archive.owed().size() >= s.config.limits.jobs_remembered)
-    return true;
-  if (!forwarded || all >= 2 * most) return all >= most;
+  if (!is_agent(from)) return all >= most;
+  if (s.home.remembered.archive.owed().size() >= s.config.limits.jobs_remembered) return true;
   const std::size_t not_on_offer = std::size_t{s.home.waiting_jobs()} + s.home.running_jobs;
-  return not_on_offer >= most;
+  if (all < 2 * most) return not_on_offer >= most;
+  if (all >= 3 * most) return true;
+  const auto is_offered_one = [&](AgentId home) {
+    return std::ranges::any_of(s.home.jobs, [&](const auto& known) {
+      const auto* offered = std::get_if<Job::Offered>(&known.second.doing);
+      return offered != nullptr && offered->to == home;
+    });
+  };
+  return not_on_offer > 0 && !is_offered_one(agent_of(from));
 }
 
 void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {

@@ -248,6 +248,62 @@ TEST_CASE("a job that went on and was forgotten comes back, and what is repeated
   CHECK(home.state().home.jobs.contains(id));
 }
 
+TEST_CASE("what goes on elsewhere under a later offer is owed no answer, however long it is open") {
+  AgentConfig config;
+  config.limits.jobs_remembered = 1;
+  for (const std::uint32_t came_by : {1U, 2U, 3U}) {
+    CAPTURE(came_by);
+    ScriptedHome home(3, config);
+    const JobId id{0, 1};
+    JobSpec spec;
+    spec.id = id;
+    home.hear(AgentId{1}, Submit{spec, client_node(0), 1s, 0s, 1});
+    REQUIRE(home.decide(Forward{id, AgentId{2}}));
+    home.hear(AgentId{2}, Accepted{id, AgentId{2}, 2});
+    const JobId other = home.submit(2, 2);
+    REQUIRE(home.decide(Forward{other, AgentId{2}}));
+    home.hear(AgentId{2}, Accepted{other, AgentId{2}, 1});
+    REQUIRE(home.state().home.remembered.archive.owed().contains(id));
+    home.tick(2min);
+    REQUIRE(home.last<Query>(agent_node(AgentId{2})) != nullptr);
+    JobState state;
+    state.job = id, state.home = AgentId{2}, state.phase = JobPhase::waiting;
+    state.forwards = came_by;
+    home.hear(AgentId{2}, state);
+    state.home = AgentId{1}, state.phase = JobPhase::unknown;
+    home.hear(AgentId{1}, state);
+    CHECK(home.state().home.remembered.archive.owed().contains(id) == (came_by < 2));
+  }
+}
+
+TEST_CASE("a full home takes the job of one that it offers jobs to, or where it has but offers") {
+  for (const bool one_waits : {false, true}) {
+    for (const std::uint32_t from : {1U, 2U}) {
+      CAPTURE(one_waits);
+      CAPTURE(from);
+      AgentConfig config;
+      config.limits.jobs_waiting = 2;
+      ScriptedHome home(3, config);
+      const auto takes = [&](std::uint64_t n, std::uint32_t its) {
+        JobSpec spec;
+        spec.id = JobId{0, n};
+        home.hear(AgentId{its}, Submit{spec, client_node(0), 1s, 0s, 1});
+        return home.state().home.jobs.contains(spec.id);
+      };
+      for (const std::uint64_t n : {1, 2, 3, 4}) {
+        REQUIRE(takes(n, 2));
+        if (n == 4 && one_waits) break;
+        REQUIRE(home.decide(Forward{JobId{0, n}, AgentId{1}}));
+      }
+      CHECK(takes(5, from) == (from == 1 || !one_waits));
+      if (one_waits) continue;
+      CHECK_FALSE(takes(6, 2));  // that one waits
+      CHECK(takes(7, 1));
+      CHECK_FALSE(takes(8, 1));  // three times the limit
+    }
+  }
+}
+
 TEST_CASE("an old life does not accept what a later one has given away, and is offered again") {
   ScriptedHome home(3);
   JobSpec spec;

@@ -81,8 +81,8 @@ void HomeStep::ask_offerers() {
   }
 }
 
-/// Of a job that this home owes an answer. One that has it open may be offering it; any other never
-/// will again.
+/// Of a job that this home owes an answer. One that has it open may be offering it, unless its next
+/// offer is a later one than those that are owed an answer; any other never will again.
 void HomeStep::on(NodeId from, const JobState& state) {
   Remembered& past = s.home.remembered;
   if (!is_agent(from)) return;
@@ -92,7 +92,7 @@ void HomeStep::on(NodeId from, const JobState& state) {
   if (asked == past.settling.end()) return;
   const bool over =
       terminal(state.phase) || state.phase == JobPhase::moved || state.phase == JobPhase::unknown;
-  if (!over) {
+  if (!over && past.archive.owes(state.job, state.forwards + 1)) {
     past.settling.erase(asked);  // asked again at the next sweep
     return;
   }

@@ -24,7 +24,7 @@ struct HomeStep : OwnerStep {
   void on(NodeId from, const Query& query);
   void on(NodeId from, const ListJobs& list);
   /// Of clients' jobs, or of those that other homes hand over.
-  [[nodiscard]] bool is_full(bool forwarded) const;
+  [[nodiscard]] bool is_full(NodeId from) const;
   void accept(NodeId client, const Submit& submit, std::vector<AgentId> offered);
   void end(Job& job, JobPhase phase, ExitStatus exit = {});
   void wait_again(Job& job, bool after_backoff);

@@ -79,7 +79,7 @@ std::string outgrown(const AgentState& s) {
   const std::size_t servers = s.owner.partition.servers.size();
   Count count;
   // What another home gives away is taken beyond the limit while own jobs are on offer.
-  count("open jobs", s.home.jobs.size(), 2 * std::size_t{limits.jobs_waiting});
+  count("open jobs", s.home.jobs.size(), 3 * std::size_t{limits.jobs_waiting});
   count("jobs that are over", s.home.remembered.ended.size(), limits.jobs_remembered);
   count("jobs that have moved", s.home.remembered.moved.size(), limits.jobs_remembered);
   count("jobs that are over, in order", s.home.remembered.ended_order.size(),
