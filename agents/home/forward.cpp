@@ -9,15 +9,9 @@
 namespace starling {
 namespace {
 
-/// It waits for that home's answer.
-const Job::Offered* offered_to(const Job& job, AgentId home) {
-  const auto* offered = std::get_if<Job::Offered>(&job.doing);
-  return offered != nullptr && offered->to == home ? offered : nullptr;
-}
-
 /// `answer` is to the present offer. One that does not say which it answers may be to any.
 bool is_answered(const Job& job, AgentId home, std::uint32_t answer) {
-  const Job::Offered* offered = offered_to(job, home);
+  const Job::Offered* offered = job.offered_to(home);
   if (offered == nullptr) return false;
   return answer == job.forwards + 1 || (answer == 0 && !offered->again) ||
          planted(Bug::offer_not_numbered);
@@ -89,14 +83,14 @@ void HomeStep::on(NodeId from, const Accepted& accepted) {
   if (is_answered(job, agent_of(from), accepted.offer)) return taken_elsewhere(job);
   // One that spoke the protocol of its number when the job was offered does so no more: how the job
   // is there has a number, too.
-  if (accepted.offer == 0 && offered_to(job, agent_of(from)) != nullptr)
+  if (accepted.offer == 0 && job.offered_to(agent_of(from)) != nullptr)
     tell(agent_of(from), Query{accepted.job});
 }
 
 /// The home that it is offered to says how it is there, in this stay or a later one.
 void HomeStep::heard_of_offer(AgentId from, const JobState& state) {
   const auto known = s.home.jobs.find(state.job);
-  if (known == s.home.jobs.end() || offered_to(known->second, from) == nullptr) return;
+  if (known == s.home.jobs.end() || known->second.offered_to(from) == nullptr) return;
   if (state.phase == JobPhase::unknown || state.forwards <= known->second.forwards) return;
   STARLING_MARK("agent: how a job is elsewhere says that it was taken");
   taken_elsewhere(known->second);
@@ -116,7 +110,7 @@ void HomeStep::on(NodeId from, const Busy& busy) {
   const auto known = s.home.jobs.find(busy.job);
   if (known == s.home.jobs.end() || !is_agent(from)) return;
   Job& job = known->second;
-  if (offered_to(job, agent_of(from)) == nullptr) return;
+  if (job.offered_to(agent_of(from)) == nullptr) return;
   s.home.set_timer(busy.job, job,
                    later(retry_at(job.backoff), std::chrono::milliseconds(busy.retry_ms)));
 }

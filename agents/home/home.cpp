@@ -172,13 +172,9 @@ bool HomeStep::is_full(NodeId from) const {
   const std::size_t not_on_offer = std::size_t{s.home.waiting_jobs()} + s.home.running_jobs;
   if (all < 2 * most) return not_on_offer >= most;
   if (all >= 3 * most) return true;
-  const auto is_offered_one = [&](AgentId home) {
-    return std::ranges::any_of(s.home.jobs, [&](const auto& known) {
-      const auto* offered = std::get_if<Job::Offered>(&known.second.doing);
-      return offered != nullptr && offered->to == home;
-    });
-  };
-  return not_on_offer > 0 && !is_offered_one(agent_of(from));
+  return not_on_offer > 0 && std::ranges::none_of(s.home.jobs, [&](const auto& known) {
+           return known.second.offered_to(agent_of(from)) != nullptr;
+         });
 }
 
 void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {

@@ -106,7 +106,10 @@ void OwnerStep::watch_home(AttemptId attempt, OwnedShare& share) {
   s.owner.set_timer(attempt, share, asks ? later(now, s.config.timers.reconfirm) : kNever);
 }
 
+/// Where an earlier one is open the home is silent: what it said last is said on again, as it may
+/// not have reached an executor, which would go by its owner's word alone.
 AttemptQuery OwnerStep::question(AttemptId attempt, OwnedShare& share) {
+  if (!share.asked.empty()) relay_confirmation(attempt, share);
   const std::uint64_t token = (s.config.incarnation.value << 32U) | ++s.owner.questions;
   if (share.asked.size() >= kQuestionsKept) share.asked.erase(share.asked.begin());
   share.asked.emplace_back(token, now);

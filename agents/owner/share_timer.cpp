@@ -10,9 +10,6 @@ namespace starling {
 void OwnerStep::on_share_timer(AttemptId attempt, OwnedShare& share) {
   STARLING_MARK("agent: on_share_timer");
   const Hold* hold = s.owner.ledger.find(attempt);
-  // Its home is silent. What it said last may not have reached an executor, which would go by its
-  // owner's word alone.
-  if (!share.asked.empty()) relay_confirmation(attempt, share);
   if (hold->phase != HoldPhase::releasing && unwanted(share)) {
     release_share(attempt, share);
   } else if (share.exit_reported) {

@@ -169,6 +169,11 @@ struct Job {
     const auto* waits = std::get_if<Waiting>(&doing);
     return waits == nullptr ? JobReason::none : waits->back;
   }
+  /// It waits for that home's answer; null: not for that one's.
+  [[nodiscard]] const Offered* offered_to(AgentId home) const noexcept {
+    const auto* open = std::get_if<Offered>(&doing);
+    return open != nullptr && open->to == home ? open : nullptr;
+  }
   /// The open one; null: none is.
   [[nodiscard]] Attempt* attempt() noexcept;
   [[nodiscard]] const Attempt* attempt() const noexcept;
