@@ -110,7 +110,7 @@ TEST_CASE("its home or an owner dies after any step, with or without what the st
   for (const bool before_sending : {false, true}) {
     for (const std::uint32_t agent : {0U, 1U}) {
       std::uint64_t step = 1;
-      for (; step < 500; step += 3) {
+      for (; step < 500; step += 3 * kSparse) {
         CAPTURE(agent);
         CAPTURE(step);
         CAPTURE(before_sending);

@@ -22,6 +22,15 @@ namespace starling {
 // For tests: a small flock of real cores (agents, executors, one client) on a network of queues,
 // with journals in memory and processes that are entries in a map.
 
+// Loops over points of failure or policies look at every one; with the address sanitizer, which
+// makes a step take ten times as long, at every third.
+#ifdef __SANITIZE_ADDRESS__
+constexpr std::uint64_t kSparse = 3;
+#else
+constexpr std::uint64_t kSparse = 1;
+#endif
+[[nodiscard]] constexpr bool is_sampled(std::uint64_t index) { return index % kSparse == 0; }
+
 struct FlockOptions {
   std::uint32_t agents = 1;
   std::uint32_t servers = 2;  ///< in all, split evenly among the agents
