@@ -74,6 +74,8 @@ const char* name_of(JobReason reason) noexcept {
       return "array limit";
     case JobReason::dependency_never:
       return "dependency never satisfied";
+    case JobReason::quota:
+      return "quota";
   }
   return "unknown";
 }

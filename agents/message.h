@@ -17,6 +17,7 @@
 #include "topology/type_room.h"
 #include "workload/allocation.h"
 #include "workload/job.h"
+#include "workload/queue_tree.h"
 #include "workload/speed_health.h"
 
 namespace starling {
@@ -31,7 +32,7 @@ namespace starling {
 // Versions of the protocol that this program speaks. Two nodes speak the lower of their newest versions;
 // every frame says the newest that its sender speaks (bus/wire/codec.h). docs/reliability.md, Versions, says
 // what came with which.
-constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 7;
+constexpr std::uint16_t kOldestProtocol = 1, kNewestProtocol = 8;
 
 enum class Role : std::uint8_t { unknown = 0, agent, executor, client };
 enum class Refusal : std::uint8_t {
@@ -145,6 +146,7 @@ enum class JobReason : std::uint8_t {
   retry,             ///< it has failed, and is tried again after a pause
   array_limit,       ///< as many tasks of its array run as may
   dependency_never,  ///< over: another job has ended otherwise than it was to
+  quota,             ///< its queue has as many GPUs as it may
 };
 [[nodiscard]] const char* name_of(JobReason reason) noexcept;
 
@@ -344,13 +346,53 @@ enum class JobChange : std::uint8_t {
 /// that it names, so a repeat stops no later one.
 struct ChangeJob { JobId job; JobChange change = JobChange::unknown; Epoch attempt_epoch{}; std::uint64_t attempt_number = 0; };
 
+// --- Since protocol 8 ------------------------------------------------------------------------------
+/// From an operator to the agent of partition 0, the keeper of queues: answered with QueuesState once it is durable.
+/// And from the keeper to other agents, until they ask under that tree. Its version is the next after the one in force.
+struct SetQueues { QueueTree tree; };
+/// From a client to the keeper, answered with QueuesState.
+struct QueuesQuery {};
+/// GPUs of a queue with all below it, or of one user in a leaf.
+struct QueueUse {
+  QuotaAccount account;
+  std::uint32_t may = 0;   ///< portions of all homes
+  std::uint32_t used = 0;  ///< of attempts, as homes have last said
+  std::uint32_t want = 0;  ///< asked for by jobs that are kept back, as homes have last said
+  friend bool operator==(const QueueUse&, const QueueUse&) = default;
+};
+/// `why` unknown: `tree` is in force. Otherwise why another was not taken.
+struct QueuesState {
+  QueueTree tree; std::vector<QueueUse> uses; std::vector<AgentId> unaware; Refusal why = Refusal::unknown; std::string reason;
+  static constexpr std::size_t kMostUses = 8192;
+};
+/// Of one home; a later life's are newer than all of an earlier one.
+struct QuotaStamp {
+  Incarnation life{}; std::uint64_t number = 0;
+  friend auto operator<=>(const QuotaStamp&, const QuotaStamp&) = default;
+};
+/// GPUs of one account. `first`, `priority`, `waited`: of the first job that is kept back.
+struct QuotaWant {
+  QuotaAccount account; std::uint32_t keep = 0, used = 0, want = 0, first = 0; std::int32_t priority = 0; Duration waited{0};
+};
+/// From a home to the keeper: from this stamp on it may have what it keeps, and no more. Every leaf of the tree has a
+/// row that it uses or wants something of; what has none has nothing there. `tree`: the version that it knows.
+struct QuotaAsk {
+  QuotaStamp stamp; std::uint64_t tree = 0; std::vector<QuotaWant> rows;
+  static constexpr std::size_t kMost = 8192;
+};
+/// `bound`: the queue whose `most` stands in the way of more; empty: none does, or all is given. `scarce`: others wait
+/// for what the home has and does not use.
+struct QuotaMay { QuotaAccount account; std::uint32_t may = 0; std::string bound; bool scarce = false; };
+/// Answer to the newest ask of the home, repeated with more, and whenever something is scarce.
+struct QuotaGrant { QuotaStamp stamp; std::uint64_t tree = 0; std::vector<QuotaMay> rows; };
+
 using MessageKinds = std::variant<
     Hello, Welcome, Goodbye, Ping, Pong, Digest, Submit, Accepted, Busy, Rejected, Cancel, Query, JobState,
     Explain, Explanation, ListJobs, JobList, StatusQuery, AgentStatus, BidRequest, Offer, NoOffer, Reserve,
     Reserved, ReserveRefused, Commit, Committed, CommitRefused, StartAttempt, Started, Release, Released,
     AttemptQuery, AttemptAnswer, Launch, LaunchResult, Kill, Killed, Exited, ExitedAck, Progress,
     InventoryRequest, Inventory, Fenced, ProbeFor, ProbeResult, GpuHealth, GpuHealthSeen, SetDrain, DrainState,
-    ReadOutput, OutputPage, Digests, ChangeJob>;
+    ReadOutput, OutputPage, Digests, ChangeJob, SetQueues, QueuesQuery, QueuesState, QuotaAsk, QuotaGrant>;
 /// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
 struct Message : MessageKinds {
   using MessageKinds::MessageKinds;
@@ -366,12 +408,15 @@ struct Message : MessageKinds {
 [[nodiscard]] const char* name_of(const Message& message) noexcept;
 /// The version of the protocol that a kind, an index into Message, came with.
 [[nodiscard]] constexpr std::uint16_t protocol_of(std::size_t kind) noexcept {
-  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52, kFirstOfSix = 53;
+  constexpr std::size_t kFirstOfTwo = 44, kFirstOfThree = 50, kFirstOfFour = 52, kFirstOfSix = 53,
+                        kFirstOfEight = 54;
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfTwo, MessageKinds>, ProbeFor>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfThree, MessageKinds>, ReadOutput>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfFour, MessageKinds>, Digests>);
   static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfSix, MessageKinds>, ChangeJob>);
-  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : kind < kFirstOfSix ? 4 : 6;
+  static_assert(std::is_same_v<std::variant_alternative_t<kFirstOfEight, MessageKinds>, SetQueues>);
+  return kind < kFirstOfTwo ? 1 : kind < kFirstOfThree ? 2 : kind < kFirstOfFour ? 3 : kind < kFirstOfSix ? 4
+         : kind < kFirstOfEight ? 6 : 8;
 }
 /// The oldest version in which the message may be said at all: a node that leaves out that a job is to run otherwise
 /// than it asks makes it run wrongly.
@@ -384,6 +429,8 @@ constexpr std::uint16_t kClaimPriorityProtocol = 5;
 constexpr std::uint16_t kTermsProtocol = 6;
 /// The first in which an answer says which offer of a home it answers. Before that a home offers a job to another once.
 constexpr std::uint16_t kOfferProtocol = 7;
+/// Since when there are queues.
+constexpr std::uint16_t kQueuesProtocol = 8;
 /// The oldest version that says all there is in a message of that kind. What a client says is the same in every
 /// version, so an agent that came back with an older one, and cannot tell clients, still understands them.
 [[nodiscard]] std::uint16_t wholly_said_in(const Message& message) noexcept;

@@ -95,13 +95,22 @@ struct OffersSettled { std::vector<JobId> jobs; };        ///< of those; they ar
 /// Of all lives, in snapshots: what is over and archived, or forgotten, is not counted again from the records themselves.
 struct JobsCounted { std::uint64_t accepted = 0, finished = 0, failed = 0, cancelled = 0; };
 
+// Queues (agents/quota/)
+struct QueuesSet { QueueTree tree; };                     ///< that this agent goes by from now on; the keeper's first
+/// The keeper's, of one home: what it may have at the utmost. Replaces what stood of that home.
+struct QuotaPortions {
+  struct Row { QuotaAccount account; std::uint32_t may = 0; friend bool operator==(const Row&, const Row&) = default; };
+  AgentId home; QuotaStamp stamp; std::uint64_t tree = 0;  ///< of its newest ask
+  std::vector<Row> rows;                                   ///< ascending
+};
+
 using RecordKinds =
     std::variant<LifeBegan, JobAccepted, AttemptStarting, AttemptDraining, AttemptOver, JobMoved,
                  JobEnded, ShareCommitted, ShareLaunched, ShareReleased, EpochSeen,
                  ProcessLaunching, ProcessExited, ProcessForgotten, JobOffered, JobPast, AttemptPlan,
                  TombstoneServed, TombstonesDropped, ServerDrained, DrainVersion, ProcessWanted,
                  TopologyRead, PeerKnown, JobsArchived, ArchiveDropped, OffersOwed, OffersSettled,
-                 ProcessStopping, JobsCounted, JobStanding>;
+                 ProcessStopping, JobsCounted, JobStanding, QueuesSet, QuotaPortions>;
 /// One of them. How it is copied, moved and destroyed is compiled once, not wherever one is seen.
 struct Record : RecordKinds {
   using RecordKinds::RecordKinds;

@@ -18,7 +18,8 @@ enum class DecisionFault : std::uint8_t {
   wrong_allocation,  ///< other workers than the GPUs make, or more of something than there can be
   no_room,           ///< GPUs, CPUs or memory that cannot be had
   reserved,          ///< a gang that has waited for long starts first
-  no_home            ///< no partition that the job may be offered to, or it has been
+  no_home,           ///< no partition that the job may be offered to, or it has been
+  quota              ///< more GPUs than its queue may have here now
 };
 
 /// For people, a few words.
@@ -42,6 +43,8 @@ enum class DecisionFault : std::uint8_t {
       return "a gang that has waited for long starts first";
     case DecisionFault::no_home:
       return "it cannot be offered to that agent, or has been";
+    case DecisionFault::quota:
+      return "more GPUs than its queue may have here now";
   }
   return "";
 }
