@@ -191,6 +191,12 @@ std::uint16_t wholly_said_in(const Message& message) noexcept {
   if (const auto* hold = std::get_if<Reserve>(&message); hold && !hold->beside.empty()) return 4;
   if (const auto* far = std::get_if<Progress>(&message); far && (far->noise > 0 || far->batch > 0))
     return 5;
+  const auto is_kept_back = [](const JobState& state) { return state.reason == JobReason::quota; };
+  if (const auto* state = std::get_if<JobState>(&message); state && is_kept_back(*state))
+    return kQueuesProtocol;
+  if (const auto* list = std::get_if<JobList>(&message);
+      list && std::ranges::any_of(list->jobs, is_kept_back))
+    return kQueuesProtocol;
   const auto* accepted = std::get_if<Accepted>(&message);
   const auto* rejected = std::get_if<Rejected>(&message);
   if ((accepted && accepted->offer > 0) || (rejected && rejected->offer > 0)) return kOfferProtocol;

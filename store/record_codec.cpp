@@ -82,8 +82,7 @@ class Reader {
     } else if constexpr (std::is_same_v<T, After::How>) {
       v = static_cast<After::How>(below(static_cast<std::uint64_t>(After::How::not_ok) + 1));
     } else if constexpr (std::is_same_v<T, JobReason>) {
-      v = static_cast<JobReason>(
-          below(static_cast<std::uint64_t>(JobReason::dependency_never) + 1));
+      v = static_cast<JobReason>(below(static_cast<std::uint64_t>(JobReason::quota) + 1));
     } else if constexpr (std::is_same_v<T, double>) {
       v = std::bit_cast<double>(varint());
     } else if constexpr (std::is_same_v<T, Duration>) {

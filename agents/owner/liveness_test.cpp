@@ -142,10 +142,10 @@ TEST_CASE("a peer of another range of protocols is told so") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);
   (void)flock.take_transcript();
-  flock.ask(0, Hello{Role::client, 8, 9, {}});
+  flock.ask(0, Hello{Role::client, 9, 10, {}});
   flock.run_for(1s);
-  CHECK(
-      any_line(flock.take_transcript(), "Goodbye agent 0 speaks protocols 1 to 7, and you 8 to 9"));
+  CHECK(any_line(flock.take_transcript(),
+                 "Goodbye agent 0 speaks protocols 1 to 8, and you 9 to 10"));
 }
 
 }  // namespace

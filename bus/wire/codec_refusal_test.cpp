@@ -148,6 +148,91 @@ TEST_CASE("a job that makes no sense is refused, with the reason") {
         "Submit: gpu_types: too many or too long");
 }
 
+TEST_CASE("a tree of queues that makes no sense is refused, with the reason") {
+  const auto with = [&](auto change) {
+    constexpr std::uint32_t kAny = QueueSpec::kNoLimit;
+    QueueTree tree{
+        3,
+        {{"a", 8, 16, kAny, 1, {}}, {"a/b", 4, kAny, kAny, 1, {}}, {"a/c", 4, 8, 2, 3, {"ann"}}},
+        "a/b"};
+    change(tree);
+    return refusal(SetQueues{tree});
+  };
+  CHECK(with([](QueueTree&) {}).empty());
+  CHECK(with([](QueueTree& t) { t.version = 0; }) == "SetQueues: tree: queues of no version");
+  CHECK(refusal(SetQueues{}) == "SetQueues: tree: of no version");
+  CHECK(with([](QueueTree& t) { t.queues[1].weight = 0; }) ==
+        "SetQueues: tree: a queue without weight");
+  CHECK(with([](QueueTree& t) { t.queues[1].name = std::string(257, 'x'); }) ==
+        "SetQueues: a name is too long");
+  CHECK(with([](QueueTree& t) { t.queues[1].users = {std::string(257, 'x')}; }) ==
+        "SetQueues: tree: users: too many or too long");
+  CHECK(with([](QueueTree& t) { t.queues[1].users.resize(4097); }) ==
+        "SetQueues: tree: users: too many or too long");
+  CHECK(with([](QueueTree& t) { t.queues.resize(QueueTree::kMost + 1); }) ==
+        "SetQueues: tree: too many queues");
+  // What check_queues() says.
+  const auto makes_no_sense = [&](auto change) {
+    return with(change).starts_with("SetQueues: tree: ");
+  };
+  CHECK(makes_no_sense([](QueueTree& t) { std::swap(t.queues[1], t.queues[2]); }));
+  CHECK(makes_no_sense([](QueueTree& t) { t.queues.erase(t.queues.begin()); }));
+  CHECK(makes_no_sense([](QueueTree& t) { t.queues[1].guaranteed = 5; }));
+  CHECK(makes_no_sense([](QueueTree& t) { t.fallback = "a"; }));
+  CHECK(refusal(QueuesState{}).empty());
+  CHECK(refusal(QueuesState{{0, {}, "a"}, {}, {}, Refusal::unknown, {}}) ==
+        "QueuesState: tree: queues of no version");
+}
+
+TEST_CASE("what is used of queues is by account, each once, and no more than there may be") {
+  const auto state = [](std::vector<QueueUse> uses, std::vector<AgentId> unaware) {
+    return refusal(QueuesState{{}, std::move(uses), std::move(unaware), Refusal::unknown, {}});
+  };
+  const QuotaAccount all{"a", ""}, ann{"a", "ann"}, other{"b", ""};
+  CHECK(state({{all}, {ann}, {other}}, {AgentId{0}, AgentId{2}}).empty());
+  CHECK(state({{ann}, {all}}, {}) == "QueuesState: rows: not ascending");
+  CHECK(state({{all}, {all}}, {}) == "QueuesState: rows: not ascending");
+  CHECK(state({{{"", "ann"}}}, {}) == "QueuesState: rows: a queue without a name");
+  CHECK(state({}, {AgentId{2}, AgentId{2}}) == "QueuesState: unaware: not ascending");
+  CHECK(state({}, {AgentId{4096}}) == "QueuesState: agent: out of range");
+  CHECK(refusal(QueuesState{{}, {}, {}, static_cast<Refusal>(200), {}}) ==
+        "QueuesState: why: unknown");
+
+  constexpr std::uint32_t kMost = 2U << 20U;  // twice what a data centre may have
+  const auto ask = [](auto change) {
+    QuotaAsk m{{Incarnation{2}, 3}, 4, {{{"a", "ann"}, 5, 4, 3, 2, -1, Duration{6}}, {{"b", ""}}}};
+    change(m);
+    return refusal(m);
+  };
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].keep = kMost; }).empty());
+  CHECK(ask([](QuotaAsk& m) { m.stamp.life = {}; }) == "QuotaAsk: stamp: of no life");
+  CHECK(ask([](QuotaAsk& m) { m.tree = 0; }) == "QuotaAsk: tree: of no version");
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].keep = 3; }) == "QuotaAsk: rows: keeps less than it uses");
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].keep = kMost + 1; }) ==
+        "QuotaAsk: rows: more GPUs than a data centre may have");
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].account.queue = "c"; }) == "QuotaAsk: rows: not ascending");
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].account.user = std::string(257, 'x'); }) ==
+        "QuotaAsk: a name is too long");
+  CHECK(ask([](QuotaAsk& m) { m.rows[0].waited = Duration{-1}; }) ==
+        "QuotaAsk: duration: negative, or longer than 73 years");
+  CHECK(ask([](QuotaAsk& m) { m.rows.resize(QuotaAsk::kMost + 1); }) == "QuotaAsk: rows: too many");
+
+  const auto grant = [](auto change) {
+    QuotaGrant m{{Incarnation{2}, 3}, 4, {{{"a", "ann"}, 5, "a", true}, {{"b", ""}, 6, {}, false}}};
+    change(m);
+    return refusal(m);
+  };
+  CHECK(grant([](QuotaGrant&) {}).empty());
+  CHECK(grant([](QuotaGrant& m) { m.stamp.life = {}; }) == "QuotaGrant: stamp: of no life");
+  CHECK(grant([](QuotaGrant& m) { m.tree = 0; }) == "QuotaGrant: tree: of no version");
+  CHECK(grant([](QuotaGrant& m) { m.rows[1].account = m.rows[0].account; }) ==
+        "QuotaGrant: rows: not ascending");
+  CHECK(grant([](QuotaGrant& m) { m.rows[1].may = kMost + 1; }) ==
+        "QuotaGrant: rows: more GPUs than a data centre may have");
+  CHECK(grant([](QuotaGrant& m) { m.rows[0].bound = std::string(257, 'x'); }) ==
+        "QuotaGrant: a name is too long");
+}
+
 TEST_CASE("an offer of shared GPUs alone has no free ones, and its figures are within bounds") {
   const SharedRoom room{{JobId{5, 6}, Epoch{7}, 8}, {GpuId{4}}, 900'000, 17};
   const auto wrong = [&](auto change) {

@@ -105,6 +105,23 @@ TEST_CASE("text for people is cut, the end of a log is kept") {
   CHECK(tail.ends_with("the error"));
 }
 
+TEST_CASE("a state of more queues than a frame has room for is cut, and what is asked is not") {
+  Codec codec;
+  QueuesState state;
+  QuotaAsk ask{{Incarnation{1}, 1}, 1, {}};
+  for (std::size_t i = 0; i < QueuesState::kMostUses; ++i) {
+    const QuotaAccount account{std::to_string(100'000 + i) + std::string(200, 'x'), "ann"};
+    state.uses.push_back({account, 1, 1, 0});
+    ask.rows.push_back({account, 1, 1});
+  }
+  const Result<Frame> heard = codec.decode(frame_of(codec, state));
+  REQUIRE(heard.ok());
+  const auto& uses = std::get<QueuesState>(heard.value().message).uses;
+  CHECK(uses.size() > 1000);
+  CHECK(std::equal(uses.begin(), uses.end(), state.uses.begin()));
+  CHECK(frame_of(codec, ask).empty());
+}
+
 TEST_CASE("malformed bytes are refused, with the reason") {
   Codec codec;
   const auto why = [&](const Bytes& bytes) {

@@ -70,6 +70,10 @@ std::vector<Later> later_fields() {
   Progress gradients = rate;
   gradients.noise = 312.5;
   gradients.batch = 256;
+  JobState waits, kept_back;
+  waits.job = job;
+  kept_back = waits;
+  kept_back.reason = JobReason::quota;
   return {{"what servers have left", 3, rooms, digest},
           {"whom GPUs are asked for", 4, of_a_gang, asks},
           {"GPUs to share are offered", 4, shared, offer},
@@ -78,7 +82,9 @@ std::vector<Later> later_fields() {
           {"what a job says of its gradients", 5, gradients, rate},
           {"which offer is accepted", 7, Accepted{job, AgentId{1}, 3}, Accepted{job, AgentId{1}}},
           {"which offer is refused", 7, Rejected{job, Refusal::invalid, "no", 3},
-           Rejected{job, Refusal::invalid, "no"}}};
+           Rejected{job, Refusal::invalid, "no"}},
+          {"a queue that is full", 8, kept_back, waits},
+          {"one in a list", 8, JobList{{kept_back}, true}, JobList{{waits}, true}}};
 }
 
 TEST_CASE("what came with a later protocol is said in it, and nothing of it before") {
@@ -173,6 +179,30 @@ TEST_CASE("a kind must not come in a frame of an older protocol") {
   const Bytes probe = frame_of(codec, ProbeFor{agent_node(AgentId{1})}, 2);
   REQUIRE(codec.decode(probe).ok());
   CHECK(refused_as_older(codec, probe, 2, "unknown: unknown kind of message"));
+}
+
+TEST_CASE("a node of before queues is told nothing of them") {
+  Codec codec, before({}, kQueuesProtocol - 1);
+  testing::RandomMessage random{Rng(8)};
+  std::size_t kinds = 0;
+  for (std::size_t kind = 0; kind < testing::RandomMessage::kinds; ++kind) {
+    if (protocol_of(kind) != kQueuesProtocol) continue;
+    CAPTURE(kind_name(kind));
+    ++kinds;
+    const Message message = random.make(kind);
+    CHECK(wholly_said_in(message) == kQueuesProtocol);
+    CHECK(frame_of(codec, message, kQueuesProtocol - 1).empty());
+    const Bytes said = frame_of(codec, message, kQueuesProtocol);
+    REQUIRE(codec.decode(said).ok());
+    CHECK_FALSE(before.decode(said).ok());
+  }
+  CHECK(kinds == 5);
+  CHECK(refused_as_older(codec, frame_of(codec, QueuesQuery{}), kQueuesProtocol,
+                         "unknown: unknown kind of message"));
+  JobState kept_back;
+  kept_back.reason = JobReason::quota;
+  CHECK(refused_as_older(codec, frame_of(codec, kept_back), kQueuesProtocol,
+                         "JobState: reason: unknown"));
 }
 
 }  // namespace

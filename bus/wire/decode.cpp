@@ -27,6 +27,7 @@ class Decoder : public RunReader {
   static constexpr void for_all(Use use) {
     use(FlockKinds{});
     use(JobKinds{});
+    use(QueueKinds{});
     use(GangKinds{});
     use(RunKinds{});
   }

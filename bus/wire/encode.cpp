@@ -13,7 +13,7 @@ static_assert(static_cast<std::size_t>(starling::Refusal::denied) ==
               static_cast<std::size_t>(Refusal::MAX));
 static_assert(static_cast<std::size_t>(starling::JobPhase::moved) ==
               static_cast<std::size_t>(JobPhase::MAX));
-static_assert(static_cast<std::size_t>(starling::JobReason::dependency_never) ==
+static_assert(static_cast<std::size_t>(starling::JobReason::quota) ==
               static_cast<std::size_t>(JobReason::MAX));
 static_assert(static_cast<std::size_t>(starling::JobChange::requeue_hold) ==
               static_cast<std::size_t>(JobChange::MAX));

@@ -20,6 +20,7 @@ namespace starling::wire {
 constexpr std::uint32_t kLines = 256;       ///< lines of one Explanation, arguments of a list
 constexpr std::uint32_t kArguments = 4096;  ///< words of a command, entries of an environment
 constexpr std::uint32_t kJobsPerList = 1000;
+constexpr std::uint32_t kUsers = 4096;  ///< whom one queue names
 constexpr std::uint32_t kItemsPerInventory = 16'384;
 constexpr std::uint32_t kLongestHold_ms = 86'400'000;  ///< a day
 constexpr std::uint32_t kTables = 65'536;  ///< tables in one frame: three per inventory item

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bus/wire/job_messages.h"
 #include "bus/wire/may_say.h"
+#include "bus/wire/queue_messages.h"
 
 namespace starling::wire {
 
@@ -49,10 +49,10 @@ using GangKinds =
 
 /// Writes them, and those of the headers before: one overload of body() for each. Absent means
 /// empty or 0.
-class GangWriter : public JobWriter {
+class GangWriter : public QueueWriter {
  public:
-  using JobWriter::body;
-  using JobWriter::JobWriter;
+  using QueueWriter::body;
+  using QueueWriter::QueueWriter;
 
   auto body(const starling::BidRequest& m) {
     const AttemptId a = id(m.attempt);
@@ -145,10 +145,10 @@ class GangWriter : public JobWriter {
 
 /// Reads them, and those of the headers before: one overload of read() for each, which checks
 /// what every field means.
-class GangReader : public JobReader {
+class GangReader : public QueueReader {
  public:
-  using JobReader::JobReader;
-  using JobReader::read;
+  using QueueReader::QueueReader;
+  using QueueReader::read;
 
   starling::BidRequest read(const BidRequest& t) {
     starling::BidRequest m{attempt(t.attempt()),

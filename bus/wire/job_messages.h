@@ -96,7 +96,7 @@ class JobWriter : public FlockWriter {
                           ns(m.served), m.attempts, m.forwards, m.preemptions, gpus, end, asked,
                           std::max<std::int64_t>(ns(m.submitted), -1), m.begun,
                           m.attempt_epoch.value, m.attempt_number, ns(m.requeued), how,
-                          as<JobReason>(m.reason), m.failures, ns(m.until));
+                          reason(m.reason), m.failures, ns(m.until));
   }
   auto body(const starling::Explain& m) {
     const JobId j = id(m.job);
@@ -215,8 +215,7 @@ class JobReader : public FlockReader {
     m.attempt_epoch = Epoch{t.attempt_epoch()};
     m.attempt_number = t.attempt_number();
     m.requeued = span(t.requeued_ns());
-    if (t.reason() > JobReason::MAX) fail("reason: unknown");
-    m.reason = static_cast<starling::JobReason>(t.reason());
+    m.reason = reason(t.reason());
     m.failures = t.failures();
     m.until = span(t.until_ns());
     m.allocation = allocation(t.allocation());

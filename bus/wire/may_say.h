@@ -18,7 +18,7 @@ struct MaySay {
   InName partition = InName::of_none;
 };
 /// Of each kind of message, beside its form on the wire: flock_messages.h, job_messages.h,
-/// gang_messages.h, run_messages.h.
+/// queue_messages.h, gang_messages.h, run_messages.h.
 template <class Kind>
 inline constexpr MaySay kMaySay{};
 

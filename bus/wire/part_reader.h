@@ -33,6 +33,8 @@ class PartReader {
   [[nodiscard]] bool four() const { return protocol_ >= 4; }
   /// Fields of protocol 5 are there.
   [[nodiscard]] bool five() const { return protocol_ >= 5; }
+  /// Fields and values of protocol 8 are there.
+  [[nodiscard]] bool eight() const { return protocol_ >= 8; }
   [[nodiscard]] bool failed() const { return error_ != nullptr; }
   void fail(const char* what) {
     if (error_ == nullptr) error_ = what;
@@ -44,6 +46,11 @@ class PartReader {
   }
   starling::Refusal why(Refusal r) {
     return known<starling::Refusal>(r, Refusal::MAX, "why: unknown");
+  }
+
+  starling::JobReason reason(JobReason r) {
+    if (r > (eight() ? JobReason::MAX : JobReason::dependency_never)) fail("reason: unknown");
+    return static_cast<starling::JobReason>(r);
   }
 
   static starling::JobId job(const JobId* j) { return {j->hi(), j->lo()}; }

@@ -40,7 +40,8 @@ class PartWriter {
         three_(protocol >= 3),
         four_(protocol >= 4),
         five_(protocol >= 5),
-        seven_(protocol >= 7) {}
+        seven_(protocol >= 7),
+        eight_(protocol >= 8) {}
 
  protected:
   Text text(std::string_view s) { return b_.CreateString(s.data(), s.size()); }
@@ -111,6 +112,10 @@ class PartWriter {
                           t.of_array() ? &array : nullptr, t.task, t.tasks, t.first_task,
                           t.last_task, t.at_once);
   }
+  /// Nodes of before refuse a value that they do not know, with all that stands beside it.
+  JobReason reason(starling::JobReason r) const {
+    return r == starling::JobReason::quota && !eight_ ? JobReason::none : as<JobReason>(r);
+  }
   fb::Offset<JobAsk> ask(const starling::JobAsk& a) {
     const Text n = name(a.name);
     const Text user = name(a.user);
@@ -173,7 +178,7 @@ class PartWriter {
   const Limits& limits_;
   const bool two_;  ///< fields of protocol 2 are written
   const bool three_;
-  const bool four_, five_, seven_;
+  const bool four_, five_, seven_, eight_;
 
  private:
   std::vector<fb::Offset<Share>> gang_;  // scratch

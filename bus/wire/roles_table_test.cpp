@@ -70,6 +70,11 @@ const std::map<std::string, std::set<std::string>> kMay{
     {"OutputPage", {"EA", "AC"}},
     {"Digests", {"AA"}},
     {"ChangeJob", {"CA"}},
+    {"SetQueues", {"CA", "AA"}},
+    {"QueuesQuery", {"CA"}},
+    {"QueuesState", {"AC"}},
+    {"QuotaAsk", {"AA"}},
+    {"QuotaGrant", {"AA"}},
 };
 
 struct OneFrame : Endpoint {

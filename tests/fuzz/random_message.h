@@ -164,7 +164,7 @@ class RandomMessage {
     if (terminal(s.phase)) s.exit = exit();
     if (rng_.chance(0.5)) s.ask = ask_of(spec()), s.submitted = span(), s.begun = rng_.chance(0.5);
     s.attempt_epoch = Epoch{u64()}, s.attempt_number = u64();
-    s.reason = static_cast<JobReason>(rng_.below(7)), s.failures = some(), s.until = span();
+    s.reason = static_cast<JobReason>(rng_.below(8)), s.failures = some(), s.until = span();
     return s;
   }
   Explain of(Explain) { return {job()}; }
@@ -288,6 +288,61 @@ class RandomMessage {
   }
   ChangeJob of(ChangeJob) {
     return {job(), static_cast<JobChange>(1 + rng_.below(4)), Epoch{u64()}, u64()};
+  }
+
+  std::uint64_t not_zero() { return u64() | 1U; }
+  QueueSpec queue(const std::string& name, std::uint32_t guaranteed, std::uint32_t most) {
+    QueueSpec q;
+    q.name = name, q.guaranteed = guaranteed, q.most = most, q.weight = 1 + rng_.below(9);
+    if (rng_.chance(0.3)) q.users = {"ann", "ben"};
+    return q;
+  }
+  QueueTree tree() {
+    QueueTree t;
+    t.version = not_zero();
+    for (std::uint32_t n = 1 + rng_.below(4), i = 0; i < n; ++i) {
+      const std::uint32_t guaranteed = some(), below = rng_.below(4);
+      const std::uint32_t most = rng_.chance(0.5) ? QueueSpec::kNoLimit : guaranteed + some();
+      const std::string name(1, static_cast<char>('a' + i));
+      t.queues.push_back(queue(name, guaranteed, most));
+      for (std::uint32_t leaf = 0; leaf < below; ++leaf) {
+        t.queues.push_back(queue(name + "/" + std::to_string(leaf), guaranteed / below, most));
+        if (rng_.chance(0.5)) t.queues.back().most_per_user = some();
+      }
+    }
+    if (rng_.chance(0.5)) t.fallback = t.queues.back().name;
+    return t;
+  }
+  /// Rises with `place`.
+  QuotaAccount account(std::uint32_t place) {
+    return {static_cast<char>('a' + place) + text(8), rng_.chance(0.5) ? text(8) : ""};
+  }
+  QuotaStamp stamp() { return {Incarnation{not_zero()}, u64()}; }
+  SetQueues of(SetQueues) { return {tree()}; }
+  QueuesQuery of(QueuesQuery) { return {}; }
+  QueuesState of(QueuesState) {
+    QueuesState s;
+    if (rng_.chance(0.7)) s.tree = tree();
+    for (std::uint32_t n = rng_.below(5), i = 0; i < n; ++i)
+      s.uses.push_back({account(i), some(), some(), rng_.next()});
+    for (std::uint32_t n = rng_.below(5), i = 0; i < n; ++i) s.unaware.push_back(AgentId{7 * i});
+    s.why = refusal(), s.reason = text(40);
+    return s;
+  }
+  QuotaAsk of(QuotaAsk) {
+    QuotaAsk m{stamp(), not_zero(), {}};
+    for (std::uint32_t n = rng_.below(5), i = 0; i < n; ++i) {
+      const std::uint32_t used = some(), keep = used + some();
+      const auto priority = static_cast<std::int32_t>(rng_.next());
+      m.rows.push_back({account(i), keep, used, rng_.next(), some(), priority, span()});
+    }
+    return m;
+  }
+  QuotaGrant of(QuotaGrant) {
+    QuotaGrant m{stamp(), not_zero(), {}};
+    for (std::uint32_t n = rng_.below(5), i = 0; i < n; ++i)
+      m.rows.push_back({account(i), some(), text(8), rng_.chance(0.5)});
+    return m;
   }
 
   Rng rng_;
