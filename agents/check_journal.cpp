@@ -62,6 +62,13 @@ Status check_journal(const AgentConfig& config, std::span<const Record> records)
       offered.erase(m->job);
     } else if (const auto* l = std::get_if<ShareReleased>(&record)) {
       open.erase(l->attempt);
+    } else if (const auto* q = std::get_if<QuotaPortions>(&record)) {
+      if (q->home.value < config.flock.size()) continue;
+      return {Errc::invalid, "the journal was written for another flock: agent " +
+                                 std::to_string(q->home.value) +
+                                 " has a portion of its queues, and there are " +
+                                 std::to_string(config.flock.size()) +
+                                 "; start with as many agents as it was written with"};
     }
   }
   for (const auto& [job, to] : offered) {

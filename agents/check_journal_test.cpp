@@ -68,6 +68,19 @@ TEST_CASE("executors that cannot be, and an agent that is not there: an error, n
   CHECK_FALSE(check_journal(config_on(4, 2, 7, {{0, 4}}), {}).ok());
 }
 
+TEST_CASE("a portion of an agent that is not there: an error, for it may use that") {
+  const AgentConfig config = config_on(4, 2, 0, {{0, 2}});
+  const auto portion = [](std::uint32_t home) {
+    return QuotaPortions{AgentId{home}, {Incarnation{1}, 1}, 1, {{{"a", ""}, 4}}};
+  };
+  CHECK(check_journal(config, std::vector<Record>{portion(0), portion(1)}).ok());
+  const Status found = check_journal(config, std::vector<Record>{portion(0), portion(2)});
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().message ==
+        "the journal was written for another flock: agent 2 has a portion of its queues, and there "
+        "are 2; start with as many agents as it was written with");
+}
+
 TEST_CASE("a job that is offered to an agent that is not there: an error, until it is over") {
   const AgentConfig config = config_on(4, 2, 0, {{0, 2}});
   const JobId job{0, 1};

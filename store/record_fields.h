@@ -168,6 +168,34 @@ void fields(Io& io, JobStanding& v) {
   io(v.job), io(v.held), io(v.met), io(v.failures), io(v.not_before), io(v.last);
 }
 template <class Io>
+void fields(Io& io, QueueSpec& v) {
+  io(v.name), io(v.guaranteed), io(v.most), io(v.most_per_user), io(v.weight), io(v.users);
+}
+template <class Io>
+void fields(Io& io, QueueTree& v) {
+  io(v.version), io(v.queues), io(v.fallback);
+}
+template <class Io>
+void fields(Io& io, QueuesSet& v) {
+  io(v.tree);
+}
+template <class Io>
+void fields(Io& io, QuotaAccount& v) {
+  io(v.queue), io(v.user);
+}
+template <class Io>
+void fields(Io& io, QuotaStamp& v) {
+  io(v.life), io(v.number);
+}
+template <class Io>
+void fields(Io& io, QuotaPortions::Row& v) {
+  io(v.account), io(v.may);
+}
+template <class Io>
+void fields(Io& io, QuotaPortions& v) {
+  io(v.home), io(v.stamp), io(v.tree), io(v.rows);
+}
+template <class Io>
 void fields(Io& io, EpochSeen& v) {
   io(v.partition), io(v.epoch);
 }

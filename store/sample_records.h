@@ -39,6 +39,10 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
   state.queued = Duration(5), state.elapsed = Duration(-6), state.served = Duration(7);
   state.attempts = 1, state.forwards = 2, state.preemptions = 3;
   state.placement = {GpuId{5}}, state.exit = exit;
+  const QueueTree tree{1ULL << 40U,
+                       {{"vc1", 8, 16, QueueSpec::kNoLimit, 1, {}}, {"vc1/x", 4, 8, 2, 3, {"ann"}}},
+                       "vc1/x"};
+  const QuotaStamp stamp{Incarnation{n + 1}, 1ULL << 40U};
   return {LifeBegan{Incarnation{n + 1}, Epoch{2}},
           JobAccepted{{spec, NodeId{0x0200'0000}, Duration(1), Duration(2), 3}, n},
           AttemptStarting{attempt, gang},
@@ -69,7 +73,9 @@ inline std::vector<Record> sample_records(std::uint64_t n = 0) {
           OffersSettled{{spec.id}},
           ProcessStopping{attempt, exit},
           JobsCounted{1ULL << 40U, n, 2, 3},
-          JobStanding{spec.id, true, 1ULL << 40U, 4, Duration(14), exit}};
+          JobStanding{spec.id, true, 1ULL << 40U, 4, Duration(14), exit},
+          QueuesSet{tree},
+          QuotaPortions{AgentId{300}, stamp, 2, {{{"vc1", ""}, 8}, {{"vc1", "ann"}, 1U << 20U}}}};
 }
 
 inline bool same_records(const std::vector<Record>& a, const std::vector<Record>& b) {

@@ -39,6 +39,20 @@ std::string exit_text(const ExitStatus& exit) {
 
 std::string job_text(JobId job) { return "job " + std::to_string(job.lo); }
 
+std::string tree_text(const QueueTree& tree) {
+  return "version " + std::to_string(tree.version) + ", " + std::to_string(tree.queues.size()) +
+         " queues";
+}
+
+std::string account_text(const QuotaAccount& account) {
+  return account.queue + (account.user.empty() ? "" : " of " + account.user);
+}
+
+std::string stamp_text(const QuotaStamp& stamp, std::uint64_t tree) {
+  return std::to_string(stamp.life.value) + "." + std::to_string(stamp.number) + " of version " +
+         std::to_string(tree);
+}
+
 struct Words {
   std::string operator()(const Submit& m) const {
     std::string text = job_text(m.spec.id) + ", " + std::to_string(m.spec.gpus()) + " GPUs";
@@ -141,6 +155,28 @@ struct Words {
            std::to_string(m.cut_off) + " cut off" +
            (m.foreign > 0 ? ", " + std::to_string(m.foreign) + " of another topology" : "");
   }
+  std::string operator()(const SetQueues& m) const { return tree_text(m.tree); }
+  std::string operator()(const QueuesState& m) const {
+    const std::string text = tree_text(m.tree);
+    if (m.why != Refusal::unknown) return text + ": " + name_of(m.why) + ": " + m.reason;
+    return text + ", " + std::to_string(m.unaware.size()) + " unaware";
+  }
+  std::string operator()(const QuotaAsk& m) const {
+    std::string text = stamp_text(m.stamp, m.tree);
+    for (const QuotaWant& row : m.rows) {
+      text += "; " + account_text(row.account) + " uses " + std::to_string(row.used) + ", keeps " +
+              std::to_string(row.keep) + ", wants " + std::to_string(row.want);
+    }
+    return text;
+  }
+  std::string operator()(const QuotaGrant& m) const {
+    std::string text = stamp_text(m.stamp, m.tree);
+    for (const QuotaMay& row : m.rows) {
+      text += "; " + account_text(row.account) + " may " + std::to_string(row.may) +
+              (row.bound.empty() ? "" : ", bound by " + row.bound) + (row.scarce ? ", scarce" : "");
+    }
+    return text;
+  }
   template <class M>
   requires requires(const M& m) { m.attempt; }
   std::string operator()(const M& m) const { return attempt_text(m.attempt); }
@@ -210,6 +246,14 @@ struct RecordWords {
   std::string operator()(const TombstonesDropped& r) const {
     return "TombstonesDropped " + std::to_string(r.attempts.size());
   }
+  std::string operator()(const QueuesSet& r) const { return "QueuesSet " + tree_text(r.tree); }
+  std::string operator()(const QuotaPortions& r) const {
+    std::string text =
+        "QuotaPortions agent " + std::to_string(r.home.value) + ", " + stamp_text(r.stamp, r.tree);
+    for (const QuotaPortions::Row& row : r.rows)
+      text += "; " + account_text(row.account) + " may " + std::to_string(row.may);
+    return text;
+  }
   template <class R>
   std::string operator()(const R&) const {
     return "a record of executors";
@@ -231,6 +275,10 @@ TEST_CASE("words name the kind and what matters of it") {
         "Reserve job 3 try 2.5, GPUs 0-1,4");
   CHECK(describe(Message{StatusQuery{}}) == "StatusQuery");
   CHECK(describe(Record{JobMoved{JobId{0, 3}, AgentId{1}}}) == "JobMoved job 3 to agent 1");
+  CHECK(describe(Message{QuotaGrant{{Incarnation{2}, 7}, 3, {{{"a", "ann"}, 4, "a", true}}}}) ==
+        "QuotaGrant 2.7 of version 3; a of ann may 4, bound by a, scarce");
+  CHECK(describe(Record{QuotaPortions{AgentId{1}, {Incarnation{2}, 7}, 3, {{{"a", ""}, 4}}}}) ==
+        "QuotaPortions agent 1, 2.7 of version 3; a may 4");
   CHECK(std::string(name_of(Message{Fenced{}})) == "Fenced");
   CHECK(std::string(name_of(Message{Inventory{}})) == "Inventory");
   CHECK(std::string(name_of(Message{Launch{}})) == "Launch");

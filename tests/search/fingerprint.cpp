@@ -154,6 +154,15 @@ struct RecordHash {
   void operator()(const JobStanding& r) const {
     h.add(r.job), h.add(r.held), h.add(r.met), h.add(std::uint64_t{r.failures});
   }
+  void operator()(const QueuesSet& r) const { h.add(r.tree.version); }
+  void operator()(const QuotaPortions& r) const {
+    h.add(r.home), h.add(r.stamp.life), h.add(r.stamp.number), h.add(r.tree);
+    for (const QuotaPortions::Row& row : r.rows) {
+      for (const char c : row.account.queue + '\n' + row.account.user)
+        h.add(std::uint64_t{static_cast<unsigned char>(c)});
+      h.add(std::uint64_t{row.may});
+    }
+  }
   void operator()(const TombstonesDropped& r) const {
     for (const AttemptId& attempt : r.attempts) h.add(attempt);
   }
