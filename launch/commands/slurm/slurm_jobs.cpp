@@ -74,6 +74,8 @@ std::string slurm_reason(const JobState& state) {
       return "Dependency";
     case JobReason::array_limit:
       return "JobArrayTaskLimit";
+    case JobReason::quota:
+      return "AssocGrpGRES";
     default:
       return "Resources";
   }

@@ -74,6 +74,8 @@ TEST_CASE("states and reasons have Slurm's words") {
   state.reason = JobReason::held;
   CHECK(slurm_state(state, true) == "PD");
   CHECK(slurm_reason(state) == "JobHeldUser");
+  state.reason = JobReason::quota;
+  CHECK(slurm_reason(state) == "AssocGrpGRES");
   state.phase = JobPhase::failed;
   state.reason = JobReason::none;
   state.exit.timed_out = true;
