@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "sim/check/checker_words.h"
 #include "sim/check/growth.h"
+#include "sim/check/queue_limits.h"
 #include "workload/job_size.h"
 
 namespace starling {
@@ -39,6 +40,8 @@ void Checker::wrote(Instant now, NodeId node, std::span<const Record> records) {
     wrote_one(now, node, record);
     if (const std::string wrong = journal(node).apply(record); !wrong.empty())
       fail("S15", now, node, wrong);
+    if (const auto* starting = std::get_if<AttemptStarting>(&record))
+      check_queues(now, node, starting->attempt);
     if (const std::string wrong = clients_.wrote(node, journal(node).life(), record);
         !wrong.empty())
       fail("S13", now, node, wrong);
@@ -180,6 +183,16 @@ void Checker::check_waits(Instant now, NodeId node, const JobId& id) {
             to_string(after.job) + ", which " +
             (over == ended_.end() ? "has not ended" : std::string("has ") + name_of(over->second)));
   }
+}
+
+/// The rule S25, of an attempt whose start has just become durable.
+void Checker::check_queues(Instant now, NodeId node, AttemptId started) {
+  const Durable::Job* job = journal(node).open(started.job);
+  if (job == nullptr) return;
+  std::vector<const Durable*> agents;
+  for (const PeerAgent& peer : partitions_) agents.push_back(&journal(agent_node(peer.agent)));
+  if (const std::string wrong = beyond_queues(agents, job->submit.spec); !wrong.empty())
+    fail("S25", now, node, "attempt " + to_string(started) + " starts, and " + wrong);
 }
 
 void Checker::starting(Instant now, NodeId node, const AttemptStarting& starting) {

@@ -64,6 +64,8 @@ struct WorldView {
 ///   S23 a gang has a size that its job may have, and is as large for each of its parts
 ///   S24 no job starts that is held, or before the jobs that it waits for have ended as they were
 ///       to
+///   S25 no job starts by which its queue, one above it, or its user there, has more GPUs than the
+///       most by any of the queue trees that agents go by at that moment
 class Checker {
  public:
   /// `partitions`: by PartitionId; partition p starts with agent p.
@@ -106,6 +108,10 @@ class Checker {
   [[nodiscard]] bool accepted(JobId job) const { return durable_.contains(job); }
   [[nodiscard]] bool ended(JobId job) const { return ended_.contains(job); }
   [[nodiscard]] JobPhase end_of(JobId job) const { return ended_.at(job); }
+  /// That the agent goes by, as it is durable; version 0: none.
+  [[nodiscard]] const QueueTree& queues_of(AgentId agent) {
+    return journal(agent_node(agent)).queues();
+  }
   /// What a client shows of its jobs.
   void shows(Instant now, NodeId client, std::span<const JobOutcome> jobs);
   /// The hardware refused a process on a full GPU.
@@ -156,6 +162,7 @@ class Checker {
   void ended(Instant now, NodeId node, const JobEnded& ended);
   void starting(Instant now, NodeId node, const AttemptStarting& starting);
   void check_waits(Instant now, NodeId node, const JobId& id);
+  void check_queues(Instant now, NodeId node, AttemptId started);
   void check_process(Instant now, const ProcessView& process, const WorldView& world);
   void check_ledger(Instant now, const LedgerView& ledger);
   void check_end(Instant now, NodeId node, const JobEnded& ended);

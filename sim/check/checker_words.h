@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "agents/config.h"
 #include "agents/message.h"
 
 namespace starling {

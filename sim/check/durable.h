@@ -16,6 +16,7 @@ namespace starling {
 
 struct AgentState;
 struct ExecutorState;
+class QuotaKeeper;
 
 /// What one node's journal says, read by the checker's own rules: none of the code that cores
 /// recover with has a part in it, so what they leave out, or read wrongly, is seen.
@@ -82,10 +83,16 @@ class Durable {
   // What memory has otherwise, or does not have at all; empty: nothing. At the end of a cycle.
   [[nodiscard]] std::string differs(const AgentState& memory) const;
   [[nodiscard]] std::string differs(const ExecutorState& memory) const;
+  /// The same of queues: `tree` is the one that the agent goes by, `keeper` what hands out portions
+  /// there; null: another agent does.
+  [[nodiscard]] std::string queues_differ(const QueueTree& tree, const QuotaKeeper* keeper) const;
 
   [[nodiscard]] const Job* open(JobId job) const;
   [[nodiscard]] const JobState* ended(JobId job) const;
   [[nodiscard]] const Held* held(AttemptId attempt) const;
+  [[nodiscard]] const std::map<JobId, Job>& jobs() const noexcept { return jobs_; }
+  /// That the agent goes by; version 0: none.
+  [[nodiscard]] const QueueTree& queues() const noexcept { return queues_; }
   [[nodiscard]] Incarnation life() const noexcept { return life_; }
   [[nodiscard]] Epoch epoch() const noexcept { return epoch_; }
 
@@ -117,6 +124,8 @@ class Durable {
   bool rewrites_archive_ = false;  // the next snapshot may name other chunks
   std::set<ServerId> drained_;
   std::map<ServerId, std::uint64_t> words_;
+  QueueTree queues_;
+  std::map<AgentId, QuotaPortions> portions_;  // of a keeper, by home
 };
 
 }  // namespace starling

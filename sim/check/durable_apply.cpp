@@ -77,6 +77,9 @@ struct Durable::Effects {
   std::string operator()(const OffersOwed& r) const;
   std::string operator()(const OffersSettled& r) const;
 
+  std::string operator()(const QueuesSet& r) const;
+  std::string operator()(const QuotaPortions& r) const;
+
   // Of an owner.
   std::string operator()(const ShareCommitted& r) const;
   std::string operator()(const ShareLaunched& r) const;
@@ -251,6 +254,37 @@ std::string Durable::Effects::operator()(const OffersSettled& r) const {
   for (const JobId& id : r.jobs) {
     if (d.owed_.erase(id) == 0) wrong = about(id, " is settled, not owed");
   }
+  return wrong;
+}
+
+std::string Durable::Effects::operator()(const QueuesSet& r) const {
+  const std::uint64_t last = d.queues_.version;
+  const bool other = r.tree.version < last || (r.tree.version == last && r.tree != d.queues_);
+  d.queues_ = r.tree;
+  if (!other) return {};
+  return "queues of version " + std::to_string(r.tree.version) + " follow on others of version " +
+         std::to_string(last);
+}
+
+/// What the home goes by until its next ask is at most what stands here, so of one ask no portion
+/// may fall.
+std::string Durable::Effects::operator()(const QuotaPortions& r) const {
+  const std::string home = "the portion of agent " + std::to_string(r.home.value);
+  std::string wrong;
+  if (const QuotaPortions* last = find_value(d.portions_, r.home)) {
+    if (r.stamp < last->stamp) wrong = home + " is that of an earlier ask";
+    for (const QuotaPortions::Row& was : last->rows) {
+      if (r.stamp != last->stamp) break;
+      const auto is = std::find_if(r.rows.begin(), r.rows.end(),
+                                   [&](const auto& row) { return row.account == was.account; });
+      const std::uint32_t may = is == r.rows.end() ? 0 : is->may;
+      if (may < was.may) {
+        wrong = home + " of queue " + was.account.queue + " falls from " + std::to_string(was.may) +
+                " to " + std::to_string(may) + " GPUs, and it has not asked anew";
+      }
+    }
+  }
+  d.portions_[r.home] = r;
   return wrong;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "agents/executor/executor_state.h"
+#include "agents/quota/keeper.h"
 #include "agents/step/state.h"
 #include "sim/check/durable.h"
 
@@ -64,6 +65,10 @@ std::string job_differs(const Durable::Job& journal, const Job& memory, bool ful
   if (journal.stage == Durable::Stage::draining && journal.restart_as != run.drain->restart_as)
     return "is to start again by another allocation in memory";
   return {};
+}
+
+bool same(const QuotaPortions& a, const QuotaPortions& b) {
+  return a.home == b.home && a.stamp == b.stamp && a.tree == b.tree && a.rows == b.rows;
 }
 
 /// The keys of `a` that `b` has not: the first, or none.
@@ -216,6 +221,17 @@ std::string Durable::differs(const ExecutorState& memory) const {
   return {};
 }
 
+std::string Durable::queues_differ(const QueueTree& tree, const QuotaKeeper* keeper) const {
+  if (tree != queues_) return "other queues are in memory";
+  if (keeper == nullptr) return portions_.empty() ? "" : "portions are in the journal alone";
+  if (keeper->tree() != queues_) return "the keeper of queues has others in memory";
+  for (const auto& [home, portions] : portions_) {
+    if (!same(portions, keeper->portions_of(home)))
+      return "the portions of agent " + std::to_string(home.value) + " are others in memory";
+  }
+  return {};
+}
+
 /// An executor's stand in the records of its lives, too.
 Epoch Durable::newest() const {
   Epoch newest = epoch_;
@@ -260,6 +276,10 @@ std::string Durable::differs_from(const Durable& next) const {
       return "the epoch of partition " + std::to_string(partition.value) + " is not as it was";
   }
   if (drained_ != next.drained_ || words_ != next.words_) return "a drain is not as it was";
+  if (queues_ != next.queues_) return "the queues are not as they were";
+  if (!std::equal(portions_.begin(), portions_.end(), next.portions_.begin(), next.portions_.end(),
+                  [](const auto& a, const auto& b) { return same(a.second, b.second); }))
+    return "what homes may use of queues is not as it was";
   // A new life may take one before its first cycle.
   return life_ <= next.life_ ? std::string{} : "an earlier life wrote it";
 }

@@ -252,7 +252,7 @@ void World::accept_loss(std::uint32_t executor) {
 void World::accept_loss(AgentId agent, const Backup& left) {
   Parts& p = *parts_;
   p.crash(agent.value);
-  for (const char* rule : {"S5", "S6", "S13", "S16"}) excuse(rule);
+  for (const char* rule : {"S5", "S6", "S13", "S16", "S25"}) excuse(rule);
   WatchedJournal& journal = *p.nodes[agent.value]->journal;
   const std::uint64_t known = journal.position();
   journal.restore(*left.journal);
