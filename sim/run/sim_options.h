@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "agents/config.h"
@@ -12,6 +13,7 @@
 #include "interference/models/speed_choice.h"
 #include "scheduling/policy.h"
 #include "sim/run/physics_choice.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 
@@ -55,6 +57,9 @@ struct SimOptions {
   Duration observe = std::chrono::minutes(5);
   double measure_noise = 0.03;  ///< of measured speeds: standard deviation of their logarithm
   DurationKnowledge durations;
+  /// Of the flock, in force at every agent when it begins: check_queues() has nothing against them
+  /// and `version` is above 0. None: nothing is limited.
+  std::optional<QueueTree> queues = {};
   NetworkModel network;
   /// As in a flock, where frames may get lost, also where this network loses none: heartbeats,
   /// digests, turns (agents/home/turn.h), and a bound of the jobs that a home takes.

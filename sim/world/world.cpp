@@ -359,6 +359,7 @@ bool World::accepted(JobId job) const { return parts_->checker->accepted(job); }
 std::optional<JobPhase> World::end_of(JobId job) const {
   return parts_->checker->ended(job) ? std::optional(parts_->checker->end_of(job)) : std::nullopt;
 }
+const QueueTree& World::queues(AgentId agent) const { return parts_->checker->queues_of(agent); }
 std::uint64_t World::messages() const noexcept { return parts_->messages; }
 
 }  // namespace starling

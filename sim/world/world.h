@@ -127,7 +127,7 @@ class World {
   void accept_loss(std::uint32_t executor);
   /// The agent's state is lost but for `left`, and an operator goes on from that in the same way:
   /// what was open in it ends as agents/accept_loss.h says. It is down. What was promised is
-  /// forgotten, rightly: S5, S6, S13 and S16 are not looked at any more.
+  /// forgotten, rightly: S5, S6, S13, S16 and S25 are not looked at any more.
   void accept_loss(AgentId agent, const Backup& left);
 
   /// What the agent's next life takes for the time of day is `off` from the right one.
@@ -200,6 +200,8 @@ class World {
   // By what has become durable, told or not; with options.check.
   [[nodiscard]] bool accepted(JobId job) const;
   [[nodiscard]] std::optional<JobPhase> end_of(JobId job) const;  ///< none: it has not ended
+  /// That the agent goes by; version 0: none.
+  [[nodiscard]] const QueueTree& queues(AgentId agent) const;
   /// Of agents and executors that are up; all zero of others.
   [[nodiscard]] NodeCounters counters(NodeId id) const;
   [[nodiscard]] std::uint64_t messages() const noexcept;  ///< that have arrived

@@ -318,6 +318,13 @@ NodeOptions World::Parts::node_options(const SimNode& node, Incarnation life) {
   return its;
 }
 
+Status World::Parts::begin_with_queues(std::size_t agent, std::vector<Record>& recovered) {
+  if (!options.queues || agent_configs[agent].incarnation != AgentConfig{}.incarnation)
+    return done();
+  recovered.emplace_back(QueuesSet{*options.queues});
+  return nodes[agent]->journal->append({&recovered.back(), 1});
+}
+
 Status World::Parts::start_agent(std::size_t agent) {
   auto policy = policies.make(options.policy);
   if (!policy) return policy.error();
@@ -326,6 +333,7 @@ Status World::Parts::start_agent(std::size_t agent) {
   if (!recovered) return recovered.error();
   node.journal->start();
   if (Status said = translate(agent, recovered.value()); !said.ok()) return said;
+  if (Status set = begin_with_queues(agent, recovered.value()); !set.ok()) return set;
   const AgentConfig& config = agent_configs[agent];
   const Rng agent_rng = rng.fork(kAgentSalt + agent).fork(config.incarnation.value);
   NodeOptions its = node_options(node, config.incarnation);

@@ -161,6 +161,8 @@ struct World::Parts {
   Status plan_nodes();
   void plan_jobs();
   Status start_agent(std::size_t agent);
+  /// At the start of its first life: the queues of options, as an earlier life would leave them.
+  Status begin_with_queues(std::size_t agent, std::vector<Record>& recovered);
   Status give_speed(std::size_t agent);
   void give_memory(std::size_t agent, AgentNode& node);
   [[nodiscard]] bool learns() const {
