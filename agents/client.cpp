@@ -83,6 +83,10 @@ void Client::step(Instant now, const Event& event, Output& out) {
       on(*rejected, now);
     } else {
       ++counts_.answers;
+      const auto* queues = std::get_if<QueuesState>(&received->message);
+      const bool newest =
+          queues != nullptr && (!queues_ || queues->tree.version >= queues_->tree.version);
+      if (newest) queues_ = *queues;
     }
   }
   for (auto& [agent, question] : questions_)

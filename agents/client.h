@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <queue>
 #include <span>
 #include <string>
@@ -75,6 +76,8 @@ class Client {
   /// In order of submit(). Valid until the next call of submit().
   [[nodiscard]] std::span<const JobOutcome> jobs() const noexcept { return outcomes_; }
   [[nodiscard]] const JobOutcome* find(JobId job) const;
+  /// The newest answer to SetQueues or QueuesQuery: of the highest version, the last. None yet.
+  [[nodiscard]] const std::optional<QueuesState>& queues() const noexcept { return queues_; }
   [[nodiscard]] const Counts& counts() const noexcept { return counts_; }
   [[nodiscard]] bool all_over() const noexcept { return counts_.over() == counts_.jobs; }
   [[nodiscard]] const ClientConfig& config() const noexcept { return config_; }
@@ -112,6 +115,7 @@ class Client {
   // Entries whose instant is no longer the errand's are skipped when they come up.
   std::priority_queue<Due, std::vector<Due>, std::greater<>> due_;
   std::vector<std::pair<AgentId, Message>> questions_;
+  std::optional<QueuesState> queues_;
   Counts counts_;
 };
 

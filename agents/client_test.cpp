@@ -110,6 +110,21 @@ TEST_CASE("a refused change of a job is no refusal of the job") {
   CHECK(f.job(1).accepted);
 }
 
+TEST_CASE("of answers about queues the newest is kept") {
+  Fixture f;
+  CHECK_FALSE(f.client.queues().has_value());
+  QueuesState told;
+  told.tree.version = 2;
+  f.hear(told, 1s);
+  told.why = Refusal::conflict;
+  f.hear(told, 2s);
+  CHECK(f.client.queues()->why == Refusal::conflict);
+  told.tree.version = 1;
+  f.hear(told, 3s);
+  CHECK(f.client.queues()->tree.version == 2);
+  CHECK(f.client.counts().answers == 3);
+}
+
 TEST_CASE("a full home is waited for as long as it says so, and an hour longer") {
   Fixture f(1s);
   f.client.submit(at(0s), spec(1), kA);
