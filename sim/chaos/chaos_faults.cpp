@@ -111,6 +111,8 @@ std::span<const ChaosFaults::Kind> ChaosFaults::kinds() {
       {"F36-terms", "jobs wait for others or for their time, or may run for less than they need",
        nullptr, 0, 0, 0.2},
       {"F24-change", "users hold, release and requeue jobs", &F::change, 20, 3, 0.3},
+      {"F37-queues", "jobs are in queues, which an operator sets and changes", &F::change_queues,
+       60, 10, 0.3},
   };
   return all;
 }
@@ -329,6 +331,7 @@ void ChaosFaults::heal(World& world) {
     for (std::uint32_t a = 0; a < agents_; ++a) upgrade(AgentId{a});
   }
   undo_drains(world, drained_);
+  settle_queues(world);
 }
 
 FaultCounts ChaosFaults::counts(World& world) const {

@@ -13,6 +13,7 @@
 
 #include "bus/wire/codec.h"
 #include "sim/chaos/fault_script.h"
+#include "sim/chaos/queue_draw.h"
 #include "sim/chaos/server_change.h"
 #include "store/hosting/flock_members.h"
 
@@ -45,6 +46,8 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] bool gossip();  ///< agents tell one another as in large flocks
   [[nodiscard]] bool sizes();   ///< many jobs are elastic, and have any of their sizes
   [[nodiscard]] bool terms();   ///< some jobs begin late, wait for others or have a time limit
+  /// Of a flock of so many GPUs; null: there are none in this seed.
+  [[nodiscard]] QueueDraw* queues(std::uint32_t gpus);
   /// The most of a server's CPUs and memory that a worker asks for; 0: none asks for any.
   [[nodiscard]] double means();
   [[nodiscard]] std::uint32_t clients() const noexcept { return clients_; }
@@ -159,6 +162,12 @@ class ChaosFaults final : public FaultScript {
   void mislead(World& world, Rng& rng, Dose dose);
   void drain(World& world, Rng& rng, Dose dose);
   void change_version(World& world, Rng& rng, Dose dose);
+  // chaos_queues.cpp
+  void change_queues(World& world, Rng& rng, Dose dose);
+  void want_queues(World& world, QueueTree tree);
+  void say_queues(World& world);
+  void upgrade_for_queues(World& world);
+  void settle_queues(World& world);
   // chaos_servers.cpp
   void change_servers(World& world, Rng& rng, Dose dose);
   void draw_change(World& world, Rng& rng, ServerChange& change);
@@ -221,6 +230,9 @@ class ChaosFaults final : public FaultScript {
   std::set<ServerId> servers_gone_;
   std::set<GpuId> bad_gpus_;    // ever
   std::set<ServerId> drained_;  // ever
+  std::optional<QueueDraw> queues_;
+  QueueTree wanted_queues_;     // that an operator has said last; version 0: none yet
+  bool saying_queues_ = false;  // until they are in force
   bool changing_servers_ = false;
   std::uint32_t new_servers_ = 0;                       // changes that were made
   std::uint32_t named_ = 0;                             // servers that came

@@ -91,6 +91,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
   const bool once = rng.fork(jobs).chance(0.15);
   const double means = faults.means();
   const bool sizes = faults.sizes();
+  QueueDraw* const queues = faults.queues(gpus);
   const double span_s = faults.herd() ? 0 : 0.8 * seconds(faults.last());
   for (std::uint32_t i = 0; i < jobs; ++i) {
     Rng own = rng.fork(i);
@@ -99,6 +100,7 @@ Trace draw_jobs(std::uint32_t gpus, const ChaosOptions& options, ChaosFaults& fa
     job.spec.no_requeue = once && own.fork(2).chance(0.3);
     if (means > 0) draw_means(job.spec, means, own.fork(3));
     if (sizes) draw_sizes(job.spec, gpus, own.fork(4));
+    if (queues != nullptr) queues->name(job.spec, own.fork(5));
     if (longer != 1) job.spec.duration = from_seconds(longer * seconds(job.spec.duration));
     trace.jobs.push_back(std::move(job));
   }

@@ -130,10 +130,13 @@ void ChaosFaults::drain(World& world, Rng& rng, Dose) {
 }
 
 /// A rolling restart that stops half way, goes back, and is gone on with: each version meets each.
+/// Once there are queues no agent goes back to a version that knows none: it would limit nothing.
 void ChaosFaults::change_version(World& world, Rng& rng, Dose) {
   const NodeId node = any_server(rng);
-  const auto protocol = static_cast<std::uint16_t>(
-      kOldestProtocol + rng.below(kNewestProtocol - kOldestProtocol + 1U));
+  const bool queues = wanted_queues_.version > 0 && is_agent(node);
+  const std::uint16_t oldest = queues ? kQueuesProtocol : kOldestProtocol;
+  const auto protocol =
+      static_cast<std::uint16_t>(oldest + rng.below(kNewestProtocol - oldest + 1U));
   if (!near_misled(world, node)) world.set_protocol(node, protocol);
   kill(world, rng, node);
 }

@@ -125,6 +125,28 @@ TEST_CASE("jobs that wait for others, are held and requeued all end") {
   CHECK(report.faults.at("F36-terms") > 0);
 }
 
+TEST_CASE("queues change, and none has more GPUs than it may, whatever gets lost and dies") {
+  ChaosOptions options;
+  options.only = {"F37-queues", "F1-agent", "F8-loss", "F9-repeat", "F10-overtake", "F23-takeover"};
+  options.seeds = 12;
+  const ChaosReport report = run_chaos(registry(), options).value();
+  for (const ChaosFailure& failure : report.first)
+    MESSAGE(failure.seed << ": " << failure.rule << ": " << failure.message);
+  CHECK(report.failures == 0);
+  CHECK(report.faults.at("F37-queues") > 100);
+  CHECK(report.faults.at("F37-queues: in force") > 50);
+  CHECK(report.finished > 100);
+}
+
+TEST_CASE("queues are refused while an agent knows none, and set once all have been upgraded") {
+  ChaosOptions options;
+  options.only = {"F37-queues", "F19-version"};
+  options.seeds = 4;
+  const ChaosReport report = run_chaos(registry(), options).value();
+  CHECK(report.failures == 0);
+  CHECK(report.faults.at("F37-queues: in force") > 4);
+}
+
 TEST_CASE("the line of a seed is read back, and a wrong one is refused") {
   CHECK(parse_chaos_arguments("--first-seed 7 --seeds 1 --minutes 3").value().first_seed == 7);
   CHECK_FALSE(parse_chaos_arguments("--first-seed x").ok());

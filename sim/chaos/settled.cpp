@@ -86,6 +86,12 @@ std::string disagreement(World& world) {
     const AgentState& me = world.agent(AgentId{a})->state();
     if (world.any_deposed(AgentId{a})) return agent_text(a) + " has two owners";
     if (world.epoch(AgentId{a}) != me.config.epoch) return agent_text(a) + " has an old epoch";
+    const std::uint64_t mine = world.queues(AgentId{a}).version;
+    const std::uint64_t keepers = world.queues(AgentId{0}).version;
+    if (mine < keepers) {
+      return agent_text(a) + " goes by queues of version " + std::to_string(mine) +
+             ", and those of version " + std::to_string(keepers) + " are in force";
+    }
     for (const PeerState& view : me.flock.peers) {
       if (view.peer.agent == me.config.me) continue;
       const AgentState& peer = world.agent(view.peer.agent)->state();
@@ -143,6 +149,8 @@ namespace {
 std::string kept_back_text(const Job& job) {
   if (job.back() == JobReason::none) return {};
   std::string text = std::string(" kept back: ") + name_of(job.back());
+  if (job.back() == JobReason::quota)
+    text += ", queue '" + job.spec->queue + "', user '" + job.spec->user + "'";
   for (std::size_t i = 0; i < job.spec->terms.after.size(); ++i) {
     const After& after = job.spec->terms.after[i];
     const bool met = (job.met >> i & 1) != 0;
