@@ -55,10 +55,13 @@ enum class Bug : std::uint8_t {
   hold_on_full_gpu,             ///< a gang may hold a GPU that is full
   memory_stops_agent,  ///< what a policy has learned, and no version can read, ends its agent
   dependency_ignored,  ///< a job starts before those that it waits for have ended
-  offer_not_numbered   ///< an answer to an earlier offer of a job is one to the present
+  offer_not_numbered,  ///< an answer to an earlier offer of a job is one to the present
+  quota_of_any_ask,    ///< a home goes by an answer to an earlier ask
+  quota_not_durable,   ///< a keeper hands out GPUs of a queue without a record
+  quota_kept_in_ask    ///< a home asks, and still goes by all that it had
 };
 
-inline constexpr std::array<std::string_view, 45> kBugNames = {"executor_ignores_epochs",
+inline constexpr std::array<std::string_view, 48> kBugNames = {"executor_ignores_epochs",
                                                                "epoch_compared_wrongly",
                                                                "epoch_not_durable",
                                                                "allocates_before_inventory",
@@ -102,7 +105,10 @@ inline constexpr std::array<std::string_view, 45> kBugNames = {"executor_ignores
                                                                "hold_on_full_gpu",
                                                                "memory_stops_agent",
                                                                "dependency_ignored",
-                                                               "offer_not_numbered"};
+                                                               "offer_not_numbered",
+                                                               "quota_of_any_ask",
+                                                               "quota_not_durable",
+                                                               "quota_kept_in_ask"};
 
 /// Whether this program was built with them.
 [[nodiscard]] bool has_planted_bugs() noexcept;
