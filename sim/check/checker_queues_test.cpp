@@ -150,6 +150,8 @@ TEST_CASE("S15: a keeper's memory is its journal") {
   CHECK(journal.queues_differ(keeper.tree(), &keeper) != "");
   keeper.replay(portions);
   CHECK(journal.queues_differ(keeper.tree(), &keeper) == "");
+  keeper.replay(QuotaPortions{AgentId{0}, {Incarnation{1}, 1}, 1, {{{"a/x", ""}, 2}}});
+  CHECK(journal.queues_differ(keeper.tree(), &keeper) != "");
   CHECK(journal.queues_differ(tree_of(2, 8, 8), &keeper) != "");
   CHECK(journal.queues_differ(keeper.tree(), nullptr) != "");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a journal says against what the node that writes it has in memory, and against a snapshot.
 #include <algorithm>
+#include <variant>
 
 #include "agents/executor/executor_state.h"
 #include "agents/quota/keeper.h"
@@ -225,11 +226,17 @@ std::string Durable::queues_differ(const QueueTree& tree, const QuotaKeeper* kee
   if (tree != queues_) return "other queues are in memory";
   if (keeper == nullptr) return portions_.empty() ? "" : "portions are in the journal alone";
   if (keeper->tree() != queues_) return "the keeper of queues has others in memory";
-  for (const auto& [home, portions] : portions_) {
-    if (!same(portions, keeper->portions_of(home)))
-      return "the portions of agent " + std::to_string(home.value) + " are others in memory";
+  std::size_t homes = 0;
+  for (const Record& record : keeper->records()) {
+    const auto* theirs = std::get_if<QuotaPortions>(&record);
+    if (theirs == nullptr) continue;
+    ++homes;
+    const auto at = portions_.find(theirs->home);
+    if (at == portions_.end() || !same(at->second, *theirs))
+      return "the portions of agent " + std::to_string(theirs->home.value) +
+             " are others in memory";
   }
-  return {};
+  return homes == portions_.size() ? "" : "portions are in the journal alone";
 }
 
 /// An executor's stand in the records of its lives, too.
