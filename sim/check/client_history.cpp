@@ -54,6 +54,8 @@ std::string ClientHistory::wrote(NodeId node, Incarnation life, const Record& re
     fact(ended->job).end = ended->state.phase;
   } else if (const auto* moved = std::get_if<JobMoved>(&record)) {
     fact(moved->job).end = JobPhase::moved;
+  } else if (std::holds_alternative<QueuesSet>(record)) {
+    queued_.insert(node);
   } else if (std::holds_alternative<LifeBegan>(record)) {
     lives_[{node, life}] = servers_;
   }
@@ -63,6 +65,14 @@ std::string ClientHistory::wrote(NodeId node, Incarnation life, const Record& re
 std::uint32_t ClientHistory::servers_of(NodeId home, Incarnation life) const {
   const auto began = lives_.find({home, life});
   return began == lives_.end() ? 0 : began->second;
+}
+
+bool ClientHistory::contradicts_itself(const Story& story, NodeId home) const {
+  if (!queued_.contains(home)) return story.contradicts_itself();
+  const Home& its = story.homes.at(home);
+  if (its.accepted.empty()) return false;
+  const auto& [life, sequence] = *its.accepted.begin();
+  return its.refused > std::pair(life, sequence);
 }
 
 ClientHistory::Way ClientHistory::way_of(const JobState& state) {
@@ -172,16 +182,20 @@ std::string ClientHistory::told(NodeId from, Incarnation life, std::uint64_t seq
     if (!story.submitted) return of(accepted->job, "is accepted and was never submitted");
     const std::uint32_t servers = servers_of(from, life);
     story.accepted = std::min(story.accepted.value_or(servers), servers);
-    if (story.contradicts_itself()) return of(accepted->job, "is accepted and had been refused");
     auto& first = story.homes[from].accepted;
     const auto at = first.try_emplace(life, sequence).first;
     at->second = std::min(at->second, sequence);
+    if (contradicts_itself(story, from))
+      return of(accepted->job, "is accepted and had been refused");
   } else if (const auto* rejected = std::get_if<Rejected>(&message);
              rejected != nullptr && rejected->why != Refusal::conflict) {
     Story& story = stories_[rejected->job];
     const std::uint32_t servers = servers_of(from, life);
     story.refused = std::max(story.refused.value_or(servers), servers);
-    if (story.contradicts_itself()) return of(rejected->job, "is refused and had been accepted");
+    auto& last = story.homes[from].refused;
+    last = std::max(last, {life, sequence});
+    if (contradicts_itself(story, from))
+      return of(rejected->job, "is refused and had been accepted");
   } else if (const auto* state = std::get_if<JobState>(&message)) {
     return told_state(from, life, sequence, *state);
   } else if (const auto* list = std::get_if<JobList>(&message)) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -33,7 +34,8 @@ namespace starling {
 ///
 /// A refusal is for good as long as the servers are the same: what one life of a home refuses, one
 /// that begins after they have changed may accept, and the refusal may come later than that. What
-/// was accepted is never refused.
+/// was accepted is never refused. A home that has had queues may refuse by one tree what it accepts
+/// by another, also in one life: of such only a refusal counts that was said after it had accepted.
 class ClientHistory {
  public:
   void said(const Message& message);
@@ -66,6 +68,7 @@ class ClientHistory {
     std::uint32_t most_attempts = 0;                           ///< ever
     std::map<Incarnation, std::map<std::uint64_t, Way>> said;  ///< by sequence
     std::map<Incarnation, std::uint64_t> accepted;             ///< sequence of the first
+    std::pair<Incarnation, std::uint64_t> refused;             ///< life and sequence of the last
   };
   struct Story {
     bool submitted = false;
@@ -92,11 +95,13 @@ class ClientHistory {
   [[nodiscard]] static std::string knows_too_little(const Home& home, Incarnation life,
                                                     const JobState& state);
 
+  [[nodiscard]] bool contradicts_itself(const Story& story, NodeId home) const;
   [[nodiscard]] std::uint32_t servers_of(NodeId home, Incarnation life) const;
 
   std::map<JobId, Story> stories_;
   std::uint32_t servers_ = 0;                                      ///< how often they have changed
   std::map<std::pair<NodeId, Incarnation>, std::uint32_t> lives_;  ///< the same when each began
+  std::set<NodeId> queued_;                                        ///< that have had queues
   std::map<NodeId, std::vector<Shown>> shown_;                     ///< as the client shows them
 };
 

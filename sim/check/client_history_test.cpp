@@ -235,6 +235,23 @@ TEST_CASE("a refusal holds as long as the servers are the same, an acceptance fo
   }
 }
 
+TEST_CASE("a home that has queues may refuse a job first, and not once it has accepted it") {
+  Told t;
+  Submit submit;
+  submit.spec.id = JobId{0, 8};
+  t.history.said(submit);
+  const Rejected refused{submit.spec.id, Refusal::invalid, ""};
+  const Accepted accepted{submit.spec.id, AgentId{0}};
+  REQUIRE(t.say(5, refused) == "");
+  SUBCASE("without queues") { CHECK(t.say(6, accepted) != ""); }
+  SUBCASE("with queues") {
+    t.write(QueuesSet{}, 1);
+    CHECK(t.say(7, accepted) == "");
+    CHECK(t.say(6, refused) == "");  // comes late
+    CHECK(t.say(8, refused) != "");
+  }
+}
+
 TEST_CASE("a job is accepted as it was submitted") {
   ClientHistory history;
   Submit submit;
