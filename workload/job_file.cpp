@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/job_file.h"
 
-#include <yaml-cpp/yaml.h>
-
 #include <algorithm>
-#include <numeric>
 #include <optional>
 #include <set>
 
@@ -15,6 +12,7 @@
 #include "workload/text/csv.h"
 #include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
+#include "workload/yaml_values.h"
 
 namespace starling {
 namespace {
@@ -29,66 +27,10 @@ constexpr std::string_view kKeys[] = {
     "begin",      "after",      "retries",         "retry_after_s", "time_limit",
     "signal",     "array"};
 
-// Levenshtein's distance.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-template <class Names>
-std::string did_you_mean(std::string_view name, const Names& names) {
-  if (name.size() > 64) return {};
-  std::string_view best;
-  std::size_t nearest = 3;  // two typos at most
-  for (const std::string_view candidate : names) {
-    const std::size_t d = distance(name, candidate);
-    if (d < nearest) best = candidate, nearest = d;
-  }
-  return best.empty() ? "" : "; did you mean '" + std::string(best) + "'?";
-}
-
-// The first mistake ends the reading; it travels as an exception within this file only, as
-// yaml-cpp's own do.
-struct Mistake {
-  YAML::Mark mark;
-  std::string what;
-};
-
-std::string quoted(const YAML::Node& node) {
-  return node.IsScalar() ? '\'' + node.Scalar().substr(0, 64) + '\''
-         : node.IsNull() ? "empty"
-                         : "not one value";
-}
-
-std::string text_of(const YAML::Node& node, const std::string& key) {
-  if (!node.IsScalar())
-    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write one text"};
-  return node.Scalar();
-}
-
-std::int64_t whole_of(const YAML::Node& node, const std::string& key, std::int64_t low,
-                      std::int64_t high) {
-  std::int64_t number = 0;
-  if (!node.IsScalar() || !parse_number(node.Scalar(), number) || number < low || number > high) {
-    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write a whole number from " +
-                                   std::to_string(low) + " to " + std::to_string(high)};
-  }
-  return number;
-}
-
 double amount_of(const YAML::Node& node, const std::string& key) {
   double number = 0;
   if (!node.IsScalar() || !parse_number(node.Scalar(), number) || number < 0) {
-    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write a number from 0"};
+    throw YamlMistake{node.Mark(), key + " is " + yaml_shown(node) + "; write a number from 0"};
   }
   return number;
 }
@@ -96,35 +38,27 @@ double amount_of(const YAML::Node& node, const std::string& key) {
 bool yes_of(const YAML::Node& node, const std::string& key) {
   bool yes = false;
   if (!node.IsScalar() || !YAML::convert<bool>::decode(node, yes))
-    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write yes or no"};
+    throw YamlMistake{node.Mark(), key + " is " + yaml_shown(node) + "; write yes or no"};
   return yes;
-}
-
-std::vector<std::string> list_of(const YAML::Node& node, const std::string& key) {
-  if (!node.IsSequence())
-    throw Mistake{node.Mark(), key + " is " + quoted(node) + "; write a list, as [a, b]"};
-  std::vector<std::string> out;
-  for (const YAML::Node& item : node) out.push_back(text_of(item, "an entry of " + key));
-  return out;
 }
 
 std::vector<std::string> environment_of(const YAML::Node& node) {
   if (!node.IsMap()) {
-    throw Mistake{node.Mark(),
-                  "environment is " + quoted(node) + "; write a mapping, as {NAME: value}"};
+    throw YamlMistake{node.Mark(),
+                      "environment is " + yaml_shown(node) + "; write a mapping, as {NAME: value}"};
   }
   std::vector<std::string> out;
   std::set<std::string> seen;
   for (const auto& entry : node) {
-    const std::string name = text_of(entry.first, "a name in environment");
+    const std::string name = yaml_text(entry.first, "a name in environment");
     if (name.empty() || name.find('=') != std::string::npos) {
-      throw Mistake{entry.first.Mark(),
-                    "environment has the name '" + name.substr(0, 64) + "'; write one without '='"};
+      throw YamlMistake{entry.first.Mark(), "environment has the name '" + name.substr(0, 64) +
+                                                "'; write one without '='"};
     }
     if (!seen.insert(name).second)
-      throw Mistake{entry.first.Mark(), "environment names '" + name + "' twice"};
+      throw YamlMistake{entry.first.Mark(), "environment names '" + name + "' twice"};
     out.push_back(name + '=' +
-                  (entry.second.IsNull() ? "" : text_of(entry.second, "environment's " + name)));
+                  (entry.second.IsNull() ? "" : yaml_text(entry.second, "environment's " + name)));
   }
   return out;
 }
@@ -132,14 +66,14 @@ std::vector<std::string> environment_of(const YAML::Node& node) {
 Duration seconds_of(const YAML::Node& node, const std::string& key) {
   Duration time{0};
   if (!node.IsScalar() || !parse_seconds(node.Scalar(), time))
-    throw Mistake{node.Mark(),
-                  key + " is " + quoted(node) + "; write seconds from 0, as 30 or 0.5"};
+    throw YamlMistake{node.Mark(),
+                      key + " is " + yaml_shown(node) + "; write seconds from 0, as 30 or 0.5"};
   return time;
 }
 
 void read_run_key(const std::string& key, const YAML::Node& node, RunDetails& run) {
   const auto count = [&] {
-    return static_cast<std::uint32_t>(whole_of(node, key, 0, RunDetails::kMost));
+    return static_cast<std::uint32_t>(yaml_whole(node, key, 0, RunDetails::kMost));
   };
   if (key == "max_servers") run.max_servers = count();
   if (key == "server_cpus") run.server_cpus = amount_of(node, key);
@@ -153,8 +87,8 @@ void read_run_key(const std::string& key, const YAML::Node& node, RunDetails& ru
 /// What a text means by `parse`.
 template <class Parse>
 auto meaning_of(const YAML::Node& node, const std::string& key, Parse parse) {
-  auto said = parse(text_of(node, key));
-  if (!said) throw Mistake{node.Mark(), key + ": " + said.error().message};
+  auto said = parse(yaml_text(node, key));
+  if (!said) throw YamlMistake{node.Mark(), key + ": " + said.error().message};
   return std::move(said).value();
 }
 
@@ -167,7 +101,7 @@ std::vector<After> after_of(const YAML::Node& node, const std::string& key) {
   std::vector<After> all;
   for (const AfterText& after : meaning_of(node, key, parse_after)) {
     const auto id = parse_job_id(after.job);
-    if (!id) throw Mistake{node.Mark(), key + ": " + id.error().message};
+    if (!id) throw YamlMistake{node.Mark(), key + ": " + id.error().message};
     all.push_back({after.how, id.value()});
   }
   return all;
@@ -181,7 +115,7 @@ void read_terms_key(const std::string& key, const YAML::Node& node, JobSpec& spe
         meaning_of(node, key, [](const auto& text) { return parse_begin(text, time_now()); });
   if (key == "after") terms.after = after_of(node, key);
   if (key == "retries")
-    terms.retries = static_cast<std::uint32_t>(whole_of(node, key, 0, JobTerms::kMostRetries));
+    terms.retries = static_cast<std::uint32_t>(yaml_whole(node, key, 0, JobTerms::kMostRetries));
   if (key == "retry_after_s") terms.retry_after = seconds_of(node, key);
   if (key == "time_limit") terms.time_limit = meaning_of(node, key, parse_time);
   if (key == "signal") {
@@ -198,12 +132,12 @@ void read_terms_key(const std::string& key, const YAML::Node& node, JobSpec& spe
 void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   constexpr std::int64_t most = 1 << 20;
   const auto count = [&](std::int64_t low) {
-    return static_cast<std::uint32_t>(whole_of(node, key, low, most));
+    return static_cast<std::uint32_t>(yaml_whole(node, key, low, most));
   };
-  if (key == "name") spec.name = text_of(node, key);
-  if (key == "user") spec.user = text_of(node, key);
-  if (key == "queue") spec.queue = text_of(node, key);
-  if (key == "model") spec.model = text_of(node, key);
+  if (key == "name") spec.name = yaml_text(node, key);
+  if (key == "user") spec.user = yaml_text(node, key);
+  if (key == "queue") spec.queue = yaml_text(node, key);
+  if (key == "model") spec.model = yaml_text(node, key);
   if (key == "workers") spec.workers = count(1);
   if (key == "gpus_per_worker") spec.gpus_per_worker = count(1);
   if (key == "min_workers") spec.min_workers = count(0);
@@ -211,47 +145,42 @@ void read_key(const std::string& key, const YAML::Node& node, JobSpec& spec) {
   if (key == "cpus") spec.cpus_per_worker = amount_of(node, key);
   if (key == "memory_gib") spec.memory_gib_per_worker = amount_of(node, key);
   if (key == "priority")
-    spec.priority = static_cast<std::int32_t>(whole_of(node, key, -1'000'000, 1'000'000));
+    spec.priority = static_cast<std::int32_t>(yaml_whole(node, key, -1'000'000, 1'000'000));
   if (key == "environment") {
     for (std::string& entry : environment_of(node)) spec.environment.push_back(std::move(entry));
   }
   if (key == "requeue") spec.no_requeue = !yes_of(node, key);
-  if (key == "directory") set_directory(spec, text_of(node, key));
+  if (key == "directory") set_directory(spec, yaml_text(node, key));
   if (key == "gpu_types") {
-    spec.gpu_types = node.IsScalar() ? std::vector<std::string>{node.Scalar()} : list_of(node, key);
+    spec.gpu_types =
+        node.IsScalar() ? std::vector<std::string>{node.Scalar()} : yaml_texts(node, key);
   }
   if (key == "command") {
     if (node.IsScalar() && node.Scalar().find_first_not_of(" \t\r\n") == std::string::npos)
-      throw Mistake{node.Mark(), "command is empty; write a shell line, or a list, as [a, b]"};
+      throw YamlMistake{node.Mark(), "command is empty; write a shell line, or a list, as [a, b]"};
     spec.command = node.IsScalar() ? std::vector<std::string>{"/bin/sh", "-c", node.Scalar()}
-                                   : list_of(node, key);
+                                   : yaml_texts(node, key);
   }
   if (key == "duration_s" && (!node.IsScalar() || !parse_seconds(node.Scalar(), spec.duration) ||
                               spec.duration == Duration::zero())) {
-    throw Mistake{node.Mark(),
-                  "duration_s is " + quoted(node) + "; write seconds above 0, as 600 or 0.5"};
+    throw YamlMistake{node.Mark(), "duration_s is " + yaml_shown(node) +
+                                       "; write seconds above 0, as 600 or 0.5"};
   }
 }
 
 JobSpec read_job(const YAML::Node& node, const Limits& limits) {
   if (!node.IsMap()) {
-    throw Mistake{node.Mark(),
-                  "a job is " + quoted(node) + "; write a mapping, as {name: a, duration_s: 60}"};
+    throw YamlMistake{node.Mark(), "a job is " + yaml_shown(node) +
+                                       "; write a mapping, as {name: a, duration_s: 60}"};
   }
   JobSpec spec;
   std::set<std::string> seen;
   for (const auto& entry : node) {
-    const std::string key = text_of(entry.first, "a key");
-    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys)) {
-      const std::string hint = did_you_mean(key, kKeys);
-      std::string known;
-      for (const std::string_view k : kKeys)
-        known += (known.empty() ? "; keys are " : ", ") + std::string(k);
-      throw Mistake{entry.first.Mark(),
-                    "key '" + key.substr(0, 64) + "' is unknown" + (hint.empty() ? known : hint)};
-    }
+    const std::string key = yaml_text(entry.first, "a key");
+    if (std::find(std::begin(kKeys), std::end(kKeys), key) == std::end(kKeys))
+      throw YamlMistake{entry.first.Mark(), unknown_key(key, kKeys)};
     if (!seen.insert(key).second)
-      throw Mistake{entry.first.Mark(), "key '" + key + "' is there twice"};
+      throw YamlMistake{entry.first.Mark(), "key '" + key + "' is there twice"};
     read_key(key, entry.second, spec);
     read_run_key(key, entry.second, spec.run);
     read_terms_key(key, entry.second, spec);
@@ -259,37 +188,39 @@ JobSpec read_job(const YAML::Node& node, const Limits& limits) {
   if (spec.command.empty() && !seen.contains("duration_s")) {
     // A quote that is not closed takes the keys after it along, and YAML's reader says nothing.
     const bool open_quote = spec.name.find(": ") != std::string::npos;
-    throw Mistake{node.Mark(),
-                  "the job has nothing to do; give it a command, or a duration_s to emulate" +
-                      (open_quote ? " (its name is '" + spec.name + "': is a quote not closed?)"
-                                  : std::string())};
+    throw YamlMistake{node.Mark(),
+                      "the job has nothing to do; give it a command, or a duration_s to emulate" +
+                          (open_quote ? " (its name is '" + spec.name + "': is a quote not closed?)"
+                                      : std::string())};
   }
   if (spec.command.empty() && !spec.model.empty() && !known_model(spec.model)) {
     std::vector<std::string_view> names;
     for (const ModelProfile& model : catalogue()) names.push_back(model.name);
-    throw Mistake{node["model"].Mark(), "model '" + spec.model.substr(0, 64) +
-                                            "' cannot be emulated: it is not in the catalogue" +
-                                            did_you_mean(spec.model, names)};
+    throw YamlMistake{node["model"].Mark(), "model '" + spec.model.substr(0, 64) +
+                                                "' cannot be emulated: it is not in the catalogue" +
+                                                did_you_mean(spec.model, names)};
   }
   if (const Status good = check_job(spec, limits); !good)
-    throw Mistake{node.Mark(), good.error().message};
+    throw YamlMistake{node.Mark(), good.error().message};
   return spec;
 }
 
 std::vector<JobSpec> read_jobs(const std::string& text, const Limits& limits) {
   if (const std::optional<YAML::Mark> second = second_document(text)) {
-    throw Mistake{*second,
-                  "a second document starts; a job file is one mapping or one list of them"};
+    throw YamlMistake{*second,
+                      "a second document starts; a job file is one mapping or one list of them"};
   }
   const YAML::Node root = YAML::Load(text);
   if (!root.IsDefined() || root.IsNull()) {
-    throw Mistake{YAML::Mark(), "there is no job; write a mapping, as name: a, or a list of them"};
+    throw YamlMistake{YAML::Mark(),
+                      "there is no job; write a mapping, as name: a, or a list of them"};
   }
   std::vector<JobSpec> jobs;
   if (root.IsSequence()) {
     if (root.size() > limits.jobs_waiting) {
-      throw Mistake{root.Mark(), "there are " + std::to_string(root.size()) + " jobs; at most " +
-                                     std::to_string(limits.jobs_waiting) + " are allowed"};
+      throw YamlMistake{root.Mark(), "there are " + std::to_string(root.size()) +
+                                         " jobs; at most " + std::to_string(limits.jobs_waiting) +
+                                         " are allowed"};
     }
     for (const YAML::Node& node : root) jobs.push_back(read_job(node, limits));
   } else {
@@ -309,18 +240,12 @@ Result<std::vector<JobSpec>> read_job_file(const std::filesystem::path& file,
 
 Result<std::vector<JobSpec>> parse_job_file(const std::string& name, const std::string& text,
                                             const Limits& limits) {
-  const auto at = [&name](const YAML::Mark& mark, const std::string& what) {
-    const int line = mark.is_null() ? 0 : mark.line;
-    const int column = mark.is_null() ? 0 : mark.column;
-    return Error{Errc::invalid, name + ':' + std::to_string(line + 1) + ':' +
-                                    std::to_string(column + 1) + ": " + what};
-  };
   try {
     return read_jobs(text, limits);
-  } catch (const Mistake& mistake) {
-    return at(mistake.mark, mistake.what);
+  } catch (const YamlMistake& mistake) {
+    return yaml_error(name, mistake.mark, mistake.what);
   } catch (const YAML::Exception& error) {
-    return at(error.mark, "this is not YAML: " + error.msg);
+    return yaml_error(name, error.mark, "this is not YAML: " + error.msg);
   }
 }
 
