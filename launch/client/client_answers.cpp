@@ -11,4 +11,9 @@ std::string silence_text(const std::vector<AgentId>& silent) {
   return text;
 }
 
+std::string no_operator_text(const std::string& user) {
+  return "this is the key of '" + user +
+         "', who is no operator of the flock; 'starling keys show' lists them";
+}
+
 }  // namespace starling

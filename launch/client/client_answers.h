@@ -64,5 +64,7 @@ struct MembersChange {
 
 /// "agent-1 does not answer", "agent-1, agent-2 do not answer"; empty for none.
 [[nodiscard]] std::string silence_text(const std::vector<AgentId>& silent);
+/// Why this user's key may not do what only operators do.
+[[nodiscard]] std::string no_operator_text(const std::string& user);
 
 }  // namespace starling

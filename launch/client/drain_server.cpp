@@ -52,11 +52,7 @@ Result<DrainState> FlockClient::drain(const SetDrain& word, Duration patience) {
   if (!said) return said.error();
   const std::optional<DrainState>& answer = said.value();
   if (!answer) return {Errc::not_ready, name + " has not confirmed it; try again"};
-  if (answer->why == Refusal::denied) {
-    return {Errc::invalid, "this is the key of '" + user() +
-                               "', who is no operator of the flock; 'starling keys show' lists "
-                               "them"};
-  }
+  if (answer->why == Refusal::denied) return {Errc::invalid, no_operator_text(user())};
   if (answer->why != Refusal::unknown)
     return {Errc::invalid, name + " refuses: " + name_of(answer->why)};
   // The number that was said may have been another server's to its hearer.

@@ -16,6 +16,7 @@
 #include "launch/client/client_answers.h"
 #include "topology/topology.h"
 #include "workload/job.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 
@@ -125,6 +126,16 @@ class FlockClient {
   /// since, or the servers have changed.
   [[nodiscard]] Result<DrainState> drain(const SetDrain& word,
                                          Duration patience = std::chrono::seconds(25));
+  /// The queues in force, what is used of them, and the agents that do not go by them yet. Of its
+  /// tree version 0 says that there are none. `unsupported`, here and below: the agent of partition
+  /// 0, which keeps them, knows no queues.
+  [[nodiscard]] Result<QueuesState> queues(Duration patience = std::chrono::seconds(10));
+  /// Puts other queues into force; the tree's version is chosen here. Done once it is durable at
+  /// their keeper; other agents go by it soon after. The same queues again change nothing.
+  /// `invalid`: check_queues() or the keeper refuses, and why; `conflict`: another client has set
+  /// others meanwhile; `not_ready`: they may be in force all the same.
+  [[nodiscard]] Result<QueuesState> set_queues(QueueTree tree,
+                                               Duration patience = std::chrono::seconds(25));
   [[nodiscard]] Result<AgentsFound> agents_found(Duration patience = std::chrono::seconds(2));
   /// Which agents serve the partitions. `unsupported`, here and below: the flock's state is not in
   /// etcd, so that no agent comes or goes.
