@@ -38,13 +38,14 @@ int main(int argc, char** argv) {
                    STARLING_VERSION);
   const Command root = line.root();
   for (const auto add :
-       {add_sim,      add_run,      add_up,      add_down,      add_restart,      add_configure,
-        add_submit,   add_jobs,     add_history, add_cancel,    add_hold,         add_release,
-        add_requeue,  add_slurm,    add_explain, add_logs,      add_top,          add_drain,
-        add_members,  add_gateway,  add_backup,  add_restore,   add_accept_loss,  add_topology,
-        add_workload, add_policies, add_keys,    add_agent,     add_executor,     add_node,
-        add_bench,    add_chaos,    add_pack,    add_reproduce, add_experiment,   add_leaderboard,
-        add_report,   add_view,     add_fit,     add_train,     add_interference, add_profile})
+       {add_sim,         add_run,      add_up,       add_down,   add_restart,   add_configure,
+        add_submit,      add_jobs,     add_history,  add_cancel, add_hold,      add_release,
+        add_requeue,     add_slurm,    add_explain,  add_logs,   add_top,       add_drain,
+        add_queues,      add_members,  add_gateway,  add_backup, add_restore,   add_accept_loss,
+        add_topology,    add_workload, add_policies, add_keys,   add_agent,     add_executor,
+        add_node,        add_bench,    add_chaos,    add_pack,   add_reproduce, add_experiment,
+        add_leaderboard, add_report,   add_view,     add_fit,    add_train,     add_interference,
+        add_profile})
     add(root);
   const Command completion =
       root.sub("completion", "a script for the shell: source <(starling completion bash)");

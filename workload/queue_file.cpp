@@ -47,13 +47,11 @@ class QueueReader {
       throw YamlMistake{root.Mark(),
                         "there are no queues; write a list, as queues: [{name: research}]"};
     read_list(entries.at("queues"), "", 1);
-    if (const auto fallback = entries.find("default"); fallback != entries.end()) {
-      tree_.fallback = yaml_text(fallback->second, "default");
-      fallback_ = fallback->second.Mark();
-    }
     std::ranges::sort(tree_.queues, {}, &QueueSpec::name);
     if (const std::string wrong = check_queues(tree_); !wrong.empty())
       throw YamlMistake{place_of(wrong), wrong};
+    if (const auto fallback = entries.find("default"); fallback != entries.end())
+      read_fallback(fallback->second);
     return std::move(tree_);
   }
 
@@ -62,9 +60,6 @@ class QueueReader {
     if (!list.IsSequence())
       throw YamlMistake{list.Mark(), "queues is " + yaml_shown(list) +
                                          "; write a list, as [{name: research, most: 64}]"};
-    if (list.size() == 0 && above.empty())
-      throw YamlMistake{list.Mark(),
-                        "there are no queues; name one at least, as [{name: research}]"};
     if (level > kDeepest)
       throw YamlMistake{list.Mark(), "queues are nested deeper than " + std::to_string(kDeepest) +
                                          " levels; write fewer"};
@@ -113,10 +108,22 @@ class QueueReader {
       read_list(below->second, path, level + 1);
   }
 
+  void read_fallback(const YAML::Node& node) {
+    tree_.fallback = yaml_text(node, "default");
+    if (tree_.is_leaf(tree_.fallback)) return;
+    std::string leaf;
+    for (const QueueSpec& queue : tree_.queues)
+      if (leaf.empty() && tree_.is_leaf(queue.name)) leaf = queue.name;
+    throw YamlMistake{
+        node.Mark(),
+        "default is " + yaml_shown(node) + ", which is no queue that has jobs; " +
+            (leaf.empty() ? "leave it out" : "name one that has none below it, as " + leaf)};
+  }
+
   /// Of the queue that a message is about: the longest name of one in it.
   [[nodiscard]] YAML::Mark place_of(const std::string& message) const {
     std::size_t longest = 0;
-    YAML::Mark place = message.find("default") == std::string::npos ? YAML::Mark() : fallback_;
+    YAML::Mark place;
     for (const auto& [name, mark] : marks_) {
       if (name.size() > longest && message.find('\'' + name + '\'') != std::string::npos)
         longest = name.size(), place = mark;
@@ -126,7 +133,6 @@ class QueueReader {
 
   QueueTree tree_;
   std::map<std::string, YAML::Mark> marks_;
-  YAML::Mark fallback_;
 };
 
 QueueTree read_tree(const std::string& text) {

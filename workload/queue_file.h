@@ -22,7 +22,7 @@ namespace starling {
 ///         - {name: vision, most_per_user: 8}    # GPUs of one user at the utmost, of leaves
 ///         - {name: misc}
 ///
-/// Of a queue only its name has to be there. The tree has passed check_queues(); its version is 0.
+/// Of a queue only its name has to be there; `queues: []` are no queues, which limit nothing. The tree has passed check_queues(); its version is 0.
 /// `invalid` names file:line:column, what is wrong and what would be right; `io` if the file cannot
 /// be read.
 [[nodiscard]] Result<QueueTree> read_queue_file(const std::filesystem::path& file);

@@ -66,6 +66,7 @@ TEST_CASE("what is written reads the same") {
   tree = queues_of("queues: [{name: \"yes\", most: 0, users: [\"a: b\", \"12\", \"#c\"]}]");
   CHECK(tree.queues.front().most == 0);
   CHECK(queues_of(queue_file_text(tree)) == tree);
+  CHECK(queues_of(queue_file_text({})) == QueueTree{});
 }
 
 TEST_CASE("a mistake is one message: where, what, and what would be right") {
@@ -95,7 +96,6 @@ TEST_CASE("a mistake is one message: where, what, and what would be right") {
   CHECK(
       wrong_queues("queues: {name: a}").find("q.yaml:1:9: queues is not one value; write a list") ==
       0);
-  CHECK(wrong_queues("queues: []").find("q.yaml:1:9: there are no queues") == 0);
   CHECK(wrong_queues("default: a").find("q.yaml:1:1: there are no queues") == 0);
   CHECK(wrong_queues("").find("a file of queues is empty; write a mapping") != std::string::npos);
   CHECK(wrong_queues("queues: [{name: a}]\n---\nb: 1\n").find("a second document starts") !=
@@ -112,5 +112,11 @@ TEST_CASE("what check_queues says is told of the line of the queue") {
   CHECK(wrong_queues("queues:\n  - {name: a, most: 4}\n  - {name: b, most: 4, guaranteed: 8}\n")
             .find("q.yaml:3:") == 0);
   CHECK(wrong_queues("queues:\n  - {name: a}\n  - {name: b/c}\n").find("q.yaml:3:") == 0);
-  CHECK(wrong_queues("queues:\n  - {name: a}\ndefault: nowhere\n").find("q.yaml:") == 0);
+  CHECK(wrong_queues("queues:\n  - {name: a}\ndefault: nowhere\n") ==
+        "q.yaml:3:10: default is 'nowhere', which is no queue that has jobs; name one that has "
+        "none below it, as a");
+  CHECK(wrong_queues("queues: []\ndefault: a\n") ==
+        "q.yaml:2:10: default is 'a', which is no queue that has jobs; leave it out");
+  CHECK(wrong_queues("queues:\n  - {name: a, queues: [{name: b}]}\ndefault: a\n")
+            .find("q.yaml:3:10: ") == 0);
 }

@@ -126,8 +126,8 @@ class FlockClient {
   /// since, or the servers have changed.
   [[nodiscard]] Result<DrainState> drain(const SetDrain& word,
                                          Duration patience = std::chrono::seconds(25));
-  /// The queues in force, what is used of them, and the agents that do not go by them yet. Of its
-  /// tree version 0 says that there are none. `unsupported`, here and below: the agent of partition
+  /// The queues in force, what is used of them, and the agents that do not go by them yet. Version
+  /// 0: none were ever set. `unsupported`, here and below: the agent of partition
   /// 0, which keeps them, knows no queues.
   [[nodiscard]] Result<QueuesState> queues(Duration patience = std::chrono::seconds(10));
   /// Puts other queues into force; the tree's version is chosen here. Done once it is durable at

@@ -55,8 +55,7 @@ Result<QueuesState> FlockClient::set_queues(QueueTree tree, Duration patience) {
   const Instant until = later(Session::now(), patience);
   if (Status s = keeper_answers(*session_, patience); !s.ok()) return s.error();
   auto before = asked_for(*session_, until - Session::now());
-  if (!before || (before.value().tree.version > 0 && same_queues(before.value().tree, tree)))
-    return before;
+  if (!before || same_queues(before.value().tree, tree)) return before;
   tree.version = before.value().tree.version + 1;
   // Late answers to the question have an older version.
   const auto said = session_->ask<QueuesState>(

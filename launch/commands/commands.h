@@ -42,6 +42,7 @@ void add_bench(const Command& root);
 void add_chaos(const Command& root);
 void add_members(const Command& root);
 void add_drain(const Command& root);
+void add_queues(const Command& root);
 void add_chaos_live(const Command& chaos);
 void add_chaos_sim(const Command& chaos);
 void add_chaos_etcd(const Command& chaos);

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "launch/client/flock_client.h"
 #include "launch/deployment/etcd_state.h"
 #include "launch/deployment/flock_folder.h"
 #include "launch/deployment/local_flock.h"
@@ -87,6 +88,11 @@ Result<RunResult> run_live(const RunInput& input, const PolicyRegistry& policies
   if (!session) return session.error();
   if (auto ready = session.value()->wait_ready(std::chrono::seconds(60), broken); !ready.ok())
     return ready.error();
+  if (input.sim.queues) {
+    auto client = FlockClient::open(dir.path());
+    if (!client) return client.error();
+    if (const auto set = client.value()->set_queues(*input.sim.queues); !set) return set.error();
+  }
   auto result = drive_trace(*session.value(), input, options.speedup, options.quiet, broken);
   session.value().reset();
   supervisor.stop_all();

@@ -18,6 +18,7 @@
 #include "launch/system/text.h"
 #include "topology/file/load.h"
 #include "workload/generate/scale_load.h"
+#include "workload/queue_file.h"
 #include "workload/traces/trace.h"
 
 namespace starling {
@@ -137,6 +138,10 @@ void add_run_options(const Command& command, RunOptions& o) {
                  "how messages travel (default ideal; lan with physics full)");
   command.option("--faults", o.faults, "FILE",
                  "YAML: loss, duplication, reorder, jitter, delay_us");
+  command.option(
+      "--queues", o.queues, "FILE",
+      "how many GPUs each queue and user may have (docs/queues.md); jobs of other queues "
+      "are refused (default: nothing is limited)");
   command.option("--servers-per-executor", o.servers_per_executor, "N",
                  "default: such that there are at most 16 executors", 1U, 65'536U);
   command.option("--out", o.out, "DIR", "write summary.json, jobs.csv and report.html there");
@@ -286,6 +291,12 @@ Result<RunInput> read_run_input(const RunOptions& options, const PolicyRegistry&
   if (Status speed = check_speed(choices.value(), topology.value()); !speed.ok())
     return speed.error();
   SimOptions sim = sim_options(options, std::move(choices).value(), topology.value());
+  if (!options.queues.empty()) {
+    auto queues = read_queue_file(options.queues);
+    if (!queues) return {Errc::invalid, "--queues: " + queues.error().message};
+    queues.value().version = 1;
+    sim.queues = std::move(queues).value();
+  }
   return RunInput{std::move(topology).value(), std::move(trace).value(), std::move(sim)};
 }
 

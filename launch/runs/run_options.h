@@ -25,6 +25,7 @@ struct RunOptions {
   std::string network;  ///< empty: ideal with physics trace, lan with full
   std::string faults;
   std::string from, length;  ///< a part of the trace: 36h, 7d; empty: all
+  std::string queues;        ///< a file of queues; empty: there are none
   std::string out, record;
   std::uint32_t agents = 1;
   std::uint32_t jobs = 0;                  ///< 0: all
