@@ -2,6 +2,8 @@
 #include "launch/client/flock_client.h"
 #include "launch/gateway/gateway_handlers.h"
 #include "launch/gateway/handler_parts.h"
+#include "launch/jobs/queues_shown.h"
+#include "workload/queue_file.h"
 
 namespace starling {
 namespace {
@@ -35,6 +37,10 @@ void set_drain(GatewayFlock& flock, const GatewayCall& call, const HttpReply& re
                                   {"drained", answer.value().drained},
                                   {"attempts", answer.value().attempts}});
             });
+}
+
+HttpAnswer queues_answer(const Result<QueuesState>& state) {
+  return state ? json_answer(queues_json(state.value())) : flock_error(state.error());
 }
 
 /// The gateway's key is no member's business: what the client refuses here is a conflict.
@@ -85,6 +91,22 @@ void drain_server(GatewayFlock& flock, const GatewayCall& call, const HttpReply&
 
 void undrain_server(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply) {
   set_drain(flock, call, reply, false);
+}
+
+void show_queues(GatewayFlock& flock, const GatewayCall& /*call*/, const HttpReply& reply) {
+  ask_flock(flock, reply, [](FlockClient& client) { return queues_answer(client.queues()); });
+}
+
+void change_queues(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply) {
+  auto tree = parse_queue_file("body", call.body.dump());
+  if (!tree) {
+    // Lines of a text that the caller has not seen.
+    const std::string& told = tree.error().message;
+    return reply(http_error(422, "refused", told.substr(told.find(": ") + 2)));
+  }
+  ask_flock(flock, reply, [tree = std::move(tree).value()](FlockClient& client) {
+    return queues_answer(client.set_queues(tree));
+  });
 }
 
 void list_members(GatewayFlock& flock, const GatewayCall& /*call*/, const HttpReply& reply) {

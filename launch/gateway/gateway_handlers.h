@@ -22,6 +22,8 @@ void show_topology(GatewayFlock& flock, const GatewayCall& call, const HttpReply
 void list_servers(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 void drain_server(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 void undrain_server(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
+void show_queues(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
+void change_queues(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 void list_members(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 void add_member(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);
 void remove_member(GatewayFlock& flock, const GatewayCall& call, const HttpReply& reply);

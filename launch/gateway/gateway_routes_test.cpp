@@ -115,6 +115,20 @@ TEST_CASE("bodies are JSON, bounded, and as their schema says; the message names
   CHECK(wrong->find("did you mean 'workers'?") != std::string::npos);
 }
 
+TEST_CASE("queues are those of a file of queues") {
+  const auto put = [](const std::string& body) { return status_of("PUT", "/v1/queues", body); };
+  CHECK(status_of("GET", "/v1/queues") == 200);
+  CHECK(put(R"({"default": "a/b", "queues": [{"name": "a", "most": 4, "users": ["ann"],
+                "queues": [{"name": "b", "most_per_user": 1}]}]})") == 200);
+  CHECK(put(R"({"queues": []})") == 200);
+  for (const char* wrong :
+       {"{}", "[]", R"({"queues": {}})", R"({"queues": [{}]})", R"({"queues": [{"name": ""}]})",
+        R"({"queues": [{"name": "a", "most": -1}]})", R"({"queues": [{"name": "a", "most": "4"}]})",
+        R"({"queues": [{"name": "a", "mots": 4}]})", R"({"queues": [], "version": 3})",
+        R"({"queues": [{"name": "a", "queues": [{"name": "b", "weight": 0}]}]})"})
+    CHECK_MESSAGE(put(wrong) == 400, wrong);
+}
+
 TEST_CASE("the description has every route, and every schema that it names") {
   const Json api = make_openapi();
   std::set<std::string> ids;

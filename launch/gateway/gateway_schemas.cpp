@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "launch/gateway/gateway_routes.h"
 #include "workload/job.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 namespace {
@@ -201,6 +202,41 @@ Json members() {
   return object({{"silent", list_of(whole())}, {"agents", list_of(member)}});
 }
 
+Json queue_name() { return {{"type", "string"}, {"minLength", 1}, {"maxLength", 256}}; }
+Json queue_list() {
+  return {{"type", "array"}, {"items", named("Queue")}, {"maxItems", QueueTree::kMost}};
+}
+/// As a file of queues has it (workload/queue_file.h).
+Json queue() {
+  const Json gpus = whole_in(0, 1'000'000'000);
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"name"}},
+          {"properties",
+           {{"name", queue_name()},
+            {"guaranteed", gpus},
+            {"most", gpus},
+            {"most_per_user", gpus},
+            {"weight", whole_in(1, 1'000'000)},
+            {"users", {{"type", "array"}, {"items", queue_name()}, {"maxItems", 4096}}},
+            {"queues", queue_list()}}}};
+}
+Json queue_tree() {
+  return {{"type", "object"},
+          {"additionalProperties", false},
+          {"required", {"queues"}},
+          {"properties", {{"default", queue_name()}, {"queues", queue_list()}}}};
+}
+
+Json queues() {
+  Json use = object({{"queue", text()}, {"may", whole()}, {"used", whole()}, {"wanted", whole()}});
+  use["properties"]["user"] = text();  // of a row for one user
+  return object({{"version", whole()},
+                 {"tree", named("QueueTree")},
+                 {"uses", list_of(use)},
+                 {"unaware", list_of(whole())}});
+}
+
 }  // namespace
 
 const Json& gateway_schemas() {
@@ -225,6 +261,9 @@ const Json& gateway_schemas() {
       {"Topology", topology()},
       {"Servers", servers()},
       {"Drain", object({{"server", text()}, {"drained", flag()}, {"attempts", whole()}})},
+      {"Queue", queue()},
+      {"QueueTree", queue_tree()},
+      {"Queues", queues()},
       {"Members", members()},
       {"MembersChange",
        object({{"agent", whole()},

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
@@ -15,10 +16,12 @@
 #include "launch/client/placeable.h"
 #include "launch/client/session.h"
 #include "launch/deployment/deployment.h"
+#include "launch/jobs/queues_shown.h"
 #include "launch/jobs/what_to_submit.h"
 #include "launch/system/signals.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/module.h"
+#include "workload/queue_file.h"
 
 namespace py = pybind11;
 
@@ -210,6 +213,19 @@ class Flock {
     }
     return out;
   }
+  /// As JSON.
+  std::string queues() {
+    return queues_json(alone([&] { return client_->queues(); }))
+        .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  }
+  std::string set_queues(const std::string& tree) {
+    return queues_json(alone([&]() -> Result<QueuesState> {
+             auto read = parse_queue_file("queues", tree);
+             if (!read) return read.error();
+             return client_->set_queues(std::move(read).value());
+           }))
+        .dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  }
   [[nodiscard]] Topology topology() {
     return alone([&]() -> Result<Topology> { return Topology(client_->topology()); });
   }
@@ -237,6 +253,9 @@ void bind_client(py::module_& module) {
       .def("cancel", &Flock::cancel, py::arg("ids"))
       .def("output", &Flock::output, py::arg("id"), py::arg("rank") = py::none())
       .def("agents", &Flock::agents)
+      .def("queues", &Flock::queues, "JSON: version, tree, uses and unaware.")
+      .def("set_queues", &Flock::set_queues, py::arg("tree"),
+           "Puts the queues of a text, YAML or JSON, into force; JSON as queues().")
       .def_property_readonly("topology", &Flock::topology);
 }
 

@@ -9,6 +9,7 @@
 """
 
 import asyncio
+import json
 import os
 import pickle
 import shlex
@@ -174,6 +175,16 @@ class Client:
     def agents(self):
         """A dict each: agent, gpus, free, waiting, running, finished, failed."""
         return self._flock.agents()
+
+    def queues(self):
+        """The queues in force: a dict with `version`, `tree` (as a file of queues has it), `uses` (a dict each: queue,
+        maybe user, may, used, wanted) and `unaware`, the agents that do not go by them yet."""
+        return json.loads(self._flock.queues())
+
+    def set_queues(self, tree):
+        """Puts other queues into force, for operators; `tree` as in queues(). What queues() gives then. ValueError: they
+        make no sense, or this key may not; the message says why."""
+        return json.loads(self._flock.set_queues(json.dumps(tree)))
 
     @property
     def topology(self):

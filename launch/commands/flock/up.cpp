@@ -53,7 +53,7 @@ class Up {
   Up(const Deployment& flock, const Topology& topology, const UpOptions& o, SupervisionRules rules)
       : flock_(flock),
         topology_(topology),
-        restart_(rules.restart),
+        options_(o),
         keeper_(flock, "", static_cast<std::uint16_t>(o.protocol), rules) {}
 
   /// Until a stop is requested, or there is nothing that could ever serve: the exit status. Until
@@ -69,6 +69,7 @@ class Up {
       }
       announce(ready.error().message + "; going on with what is there");
     }
+    if (const std::string why = set_queues_of(options_, flock_.dir); !why.empty()) announce(why);
     tell_ready();
     if (const Status away = background_ready(flock_.dir / kUpLog); !away.ok()) {
       keeper_.stop();
@@ -82,7 +83,7 @@ class Up {
         keeper_.stop(true);
         return std::nullopt;
       }
-      if (!restart_ && keeper_.running() == 0) {
+      if (options_.no_restart && keeper_.running() == 0) {
         keeper_.stop();
         return work_failed("no daemon is left");
       }
@@ -108,7 +109,7 @@ class Up {
   std::vector<std::string> troubles() const { return keeper_.status().troubles(); }
   /// Why no agent will ever answer, if that is so.
   std::optional<std::string> why_no_agent_serves() {
-    if (!restart_ && keeper_.running() == 0) return "no daemon is left";
+    if (options_.no_restart && keeper_.running() == 0) return "no daemon is left";
     const Supervision& core = keeper_.daemons();
     refused_ = true;
     for (std::size_t i = 0; i < core.daemons().size(); ++i) {
@@ -165,7 +166,7 @@ class Up {
 
   const Deployment& flock_;
   const Topology& topology_;
-  bool restart_;
+  const UpOptions& options_;
   bool refused_ = false;  ///< every agent that is to run, because of what it reads
   Readiness found_;
   Keeper keeper_;
@@ -278,6 +279,9 @@ void add_up(const Command& root) {
   command.option("--speedup", o->speedup, "X", "of emulated jobs (default 1)", 0.0);
   command.option("--health", o->health, "FILE",
                  "how executors look after their machines: probe, GPUs (docs/reliability.md)");
+  command.option("--queues", o->queue_file, "FILE",
+                 "how many GPUs each queue and user may have (docs/queues.md), once the flock is "
+                 "up, as 'starling queues set'; also at later starts");
   command.option("--state", o->state, "etcd[s]://HOST:PORT[,...]",
                  "the agents' journals are there; etcds:// with TLS (default: in the flock's "
                  "directory)");
@@ -313,6 +317,7 @@ void add_up(const Command& root) {
           "--etcd-cert", "--etcd-key", "--etcd-user", "--etcd-password-file", "--standbys"}) {
       if (command.given(name)) o->given.insert(name);
     }
+    if (const Status queues = read_queues(*o); !queues.ok()) return failed(queues.error());
     return up(*o);
   });
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -10,13 +11,15 @@
 #include "launch/deployment/deployment_plan.h"
 #include "launch/wiring/wiring.h"
 #include "topology/topology.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 
 /// The options of `starling up`.
 struct UpOptions {
   std::string flock, topology, policy{kDefaultPolicy}, launcher = "process", physics = "trace",
-                                                       speed, state, hosts, health;
+                                                       speed, state, hosts, health, queue_file;
+  std::optional<QueueTree> queues;  ///< of `queue_file`
   EtcdAccess etcd;
   std::uint32_t agents = 1, partitions = 0, servers_per_executor = 8, standbys = kUsualStandbys;
   std::uint32_t protocol = kNewestProtocol;
@@ -43,6 +46,11 @@ struct UpPlan {
 /// The file of --health is right, if there is one; and a copy of it in the flock's directory.
 [[nodiscard]] Status check_health(const UpOptions& o);
 [[nodiscard]] Status keep_health(const UpOptions& o, const std::filesystem::path& dir);
+
+/// Reads the file of --queues, if there is one.
+[[nodiscard]] Status read_queues(UpOptions& o);
+/// Puts its queues into force in a flock that is up; why they are not, or empty.
+[[nodiscard]] std::string set_queues_of(const UpOptions& o, const std::filesystem::path& dir);
 
 /// `up` with --hosts, or for a directory whose flock is on hosts. The exit status.
 int up_on_hosts(const UpOptions& o, const std::filesystem::path& dir);

@@ -255,6 +255,7 @@ Result<bool> watch(const HostFlock& flock, const Deployment& deployment, const R
     for (const auto& [name, trouble] : away) announce(trouble);
   }
   came_up = true;
+  if (const std::string why = set_queues_of(o, flock.dir); !why.empty()) announce(why);
   display.show(board.look(), "ready");
   if (!o.json) {
     std::printf("ready: %s, %s on %s; use it with\n  export STARLING_FLOCK=%s\n",

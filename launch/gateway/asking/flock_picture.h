@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,7 +32,8 @@ struct FlockPicture {
   std::vector<std::string> troubles;  ///< of daemons, a line each
   /// GPUs by what the executors of this machine have found of them (HardwareFinding::Kind).
   std::map<std::string, std::uint32_t> hardware;
-  std::string failure;  ///< why nothing could be read; empty: it could
+  std::optional<QueuesState> queues;  ///< none: their keeper does not say
+  std::string failure;                ///< why nothing could be read; empty: it could
 
   /// Null: it is in no list.
   [[nodiscard]] const JobState* job(JobId id) const;

@@ -16,6 +16,8 @@ namespace starling {
 namespace {
 
 constexpr Duration kLeastPause = std::chrono::seconds(1);
+/// A keeper of queues that is silent delays the picture by so much.
+constexpr Duration kQueuesPatience = std::chrono::seconds(1);
 constexpr int kShare = 20;  // of the time, one part is spent on reading
 
 /// What a flock that cannot be read looks like: as it did before, and why that is old.
@@ -65,6 +67,7 @@ FlockPicturePtr read_picture(const std::filesystem::path& dir, std::unique_ptr<F
   }
   std::sort(picture->silent.begin(), picture->silent.end());
   for (const AgentStatus& a : picture->agents) picture->hosts[a.agent] = flock.host_of(a.agent);
+  if (auto queues = flock.queues(kQueuesPatience)) picture->queues = std::move(queues).value();
   picture->troubles = daemon_troubles(dir);
   picture->hardware = found_hardware(flock.deployment());
   return picture;

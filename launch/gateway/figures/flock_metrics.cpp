@@ -65,6 +65,25 @@ void write_jobs(OpenMetrics& out, const FlockPicture& picture) {
   write_by(out, "account", "account", queues);
 }
 
+void write_queues(OpenMetrics& out, const QueuesState& state) {
+  out.family("starling_queue_gpus", Kind::gauge,
+             "GPUs of a queue with all below it: guaranteed, most (left out where there is no "
+             "limit), may (portions of all agents), used, wanted by jobs that are kept back.");
+  const auto add = [&out](const std::string& queue, const char* kind, std::uint32_t gpus) {
+    out.sample({{"queue", queue}, {"kind", kind}}, gpus);
+  };
+  for (const QueueSpec& queue : state.tree.queues) {
+    add(queue.name, "guaranteed", queue.guaranteed);
+    if (queue.most != QueueSpec::kNoLimit) add(queue.name, "most", queue.most);
+  }
+  for (const QueueUse& use : state.uses) {
+    if (!use.account.user.empty()) continue;
+    add(use.account.queue, "may", use.may);
+    add(use.account.queue, "used", use.used);
+    add(use.account.queue, "wanted", use.want);
+  }
+}
+
 void write_gpus(OpenMetrics& out, const FlockPicture& picture) {
   double total = 0, idle = 0, away = 0, drained = 0;
   for (const AgentStatus& a : picture.agents) {
@@ -202,6 +221,7 @@ std::string flock_metrics(const FlockPicture* picture, const GatewayFigures& gat
   OpenMetrics out(open);
   if (picture != nullptr && picture->topology != nullptr) {
     write_jobs(out, *picture);
+    if (picture->queues) write_queues(out, *picture->queues);
     write_gpus(out, *picture);
     write_nodes(out, *picture);
     write_agents(out, *picture);

@@ -64,6 +64,13 @@ TEST_CASE("a flock's figures are counted from its picture") {
   add(3, JobPhase::running, "bob", {2});
   add(4, JobPhase::finished, "bob", {3});
   picture.hardware = {{"idle", 2}};
+  picture.queues.emplace();
+  picture.queues->tree.queues.resize(2);
+  picture.queues->tree.queues[0].name = "q";
+  picture.queues->tree.queues[0].guaranteed = 2;
+  picture.queues->tree.queues[0].most = 4;
+  picture.queues->tree.queues[1].name = "r";
+  picture.queues->uses = {{{"q", ""}, 4, 3, 1}, {{"q", "ann"}, 2, 2, 1}};
   RequestCounts requests;
   requests.add("listJobs", 200, 0.002);
   requests.add("listJobs", 200, 99);
@@ -71,6 +78,12 @@ TEST_CASE("a flock's figures are counted from its picture") {
   for (const char* line : {"starling_queue_running 2",
                            "starling_queue_pending 1",
                            "starling_queue_completed 1",
+                           "starling_queue_gpus{queue=\"q\",kind=\"guaranteed\"} 2",
+                           "starling_queue_gpus{queue=\"q\",kind=\"most\"} 4",
+                           "starling_queue_gpus{queue=\"r\",kind=\"guaranteed\"} 0",
+                           "starling_queue_gpus{queue=\"q\",kind=\"may\"} 4",
+                           "starling_queue_gpus{queue=\"q\",kind=\"used\"} 3",
+                           "starling_queue_gpus{queue=\"q\",kind=\"wanted\"} 1",
                            "starling_gpus 6",
                            "starling_gpus_alloc 3",
                            "starling_gpus_idle 2",
