@@ -130,6 +130,15 @@ call 404 PUT /v1/servers/nowhere/drain "$chief"
 for _ in $(seq $((25 * patience))); do call 200 GET /v1/servers "$viewer"; [ "$(field '["servers"][1]["drained"]')" = True ] && break; sleep 0.2; done
 [ "$(field '["servers"][1]["drained"]')" = True ] || fail "not drained: $body"
 call 200 DELETE /v1/servers/1/drain "$chief"
+call 200 GET /v1/queues "$viewer"
+[ "$(field '["tree"]["queues"]')" = "[]" ] || fail "queues: $body"
+call 403 PUT /v1/queues "$user" "${json[@]}" -d '{"queues": [{"name": "all"}], "default": "all"}'
+call 422 PUT /v1/queues "$chief" "${json[@]}" -d '{"queues": [{"name": "all"}], "default": "none"}'
+call 200 PUT /v1/queues "$chief" "${json[@]}" -d '{"queues": [{"name": "all"}], "default": "all"}'
+[ "$(field '["version"]')" = 1 ] || fail "queues: $body"
+call 200 PUT /v1/queues "$chief" "${json[@]}" -d '{"queues": [{"name": "all"}], "default": "all"}'
+[ "$(field '["version"]')" = 1 ] || fail "the same queues again: $body"
+call 200 PUT /v1/queues "$chief" "${json[@]}" -d '{"queues": []}'
 call 409 GET /v1/members "$viewer"
 call 200 GET /v1/agents "$viewer"
 [ "$(field '["agents"].__len__()')" = 2 ] || fail "agents: $body"

@@ -39,6 +39,17 @@ expect 0 "starling topology discover -o cluster.yaml" topology discover --help
 expect 0 "starling history --by user,month" history --help
 expect 2 "history: --json and --csv exclude each other" history --json --csv
 expect 0 "" keys new k.json
+printf 'default: a/b\nqueues:\n  - {name: a, most: 4, queues: [{name: b}]}\n' >queues.yaml
+expect 0 "queues.yaml: 2 queues" queues check queues.yaml
+printf 'queues:\n  - {name: a, mots: 4}\n' >wrong-queues.yaml
+expect 2 "wrong-queues.yaml:2:15: key 'mots' is unknown; did you mean 'most'?" queues check wrong-queues.yaml
+expect 2 "wrong-queues.yaml:2:15: key 'mots' is unknown" queues set wrong-queues.yaml --flock none
+expect 2 "--queues: wrong-queues.yaml:2:15: key 'mots' is unknown" sim --topology t.yaml --trace w.csv --policy fifo --queues wrong-queues.yaml
+expect 2 "--queues: wrong-queues.yaml:2:15: key 'mots' is unknown" up --flock none --topology t.yaml --queues wrong-queues.yaml
+expect 2 "no-queues.yaml" queues check no-queues.yaml
+expect 2 "queues: --json and --yaml exclude each other" queues show --json --yaml
+expect 2 "none" queues --flock none
+expect 0 "starling queues set queues.yaml --dry-run" queues set --help
 
 printf 'sn,cpu_milli,memory_mib,gpu,model\ncpu,64000,262144,0,\nt4,32000,131072,2,T4\n' >nodes.csv
 { echo name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec; echo c,30000,1,0,0,; for i in 1 2 3 4 5; do echo "p$i,4000,1024,1,600,"; done; echo v,1,1,1,10,V100; } >pods.csv
