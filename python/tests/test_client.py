@@ -87,6 +87,16 @@ def test_a_gpu_type_that_is_not_there_is_told(client):
     assert not os.path.exists(".starling-jobs") or os.listdir(".starling-jobs") == []
 
 
+def test_queues(client):
+    tree = {"default": "all", "queues": [{"name": "all", "guaranteed": 0, "weight": 1, "most": 4}]}
+    assert client.set_queues(tree)["tree"] == tree
+    said = client.queues()
+    assert said["tree"] == tree and said["version"] >= 1
+    with pytest.raises(ValueError, match="none"):
+        client.set_queues({"default": "none", "queues": []})
+    assert client.set_queues({"queues": []})["tree"] == {"queues": []}
+
+
 def test_map_and_as_completed(client):
     jobs = client.map(add, range(6), range(6))
     ended = list(starling.as_completed(jobs, timeout=120))

@@ -44,7 +44,7 @@ int show(const Options& o) {
 
 int set(const Options& o) {
   const auto tree = read_queue_file(o.file);
-  if (!tree) return failed(tree.error());
+  if (!tree) return bad_input(tree.error().message);
   catch_stop_signals();
   auto flock = open_flock(o.flock);
   if (!flock) return failed(flock.error());
@@ -69,7 +69,7 @@ int set(const Options& o) {
 
 int check(const Options& o) {
   const auto tree = read_queue_file(o.file);
-  if (!tree) return failed(tree.error());
+  if (!tree) return bad_input(tree.error().message);
   std::printf("%s: %s\n", o.file.c_str(), counted(tree.value().queues.size(), "queue").c_str());
   return kDone;
 }
