@@ -22,9 +22,9 @@ namespace starling {
 ///         - {name: vision, most_per_user: 8}    # GPUs of one user at the utmost, of leaves
 ///         - {name: misc}
 ///
-/// Of a queue only its name has to be there; `queues: []` are no queues, which limit nothing. The tree has passed check_queues(); its version is 0.
-/// `invalid` names file:line:column, what is wrong and what would be right; `io` if the file cannot
-/// be read.
+/// Of a queue only its name has to be there; `queues: []` are no queues, which limit nothing. The
+/// tree has passed check_queues(); its version is 0. `invalid` names file:line:column, what is wrong
+/// and what would be right; `io` if the file cannot be read.
 [[nodiscard]] Result<QueueTree> read_queue_file(const std::filesystem::path& file);
 /// The same of a text; `name` is what messages call it.
 [[nodiscard]] Result<QueueTree> parse_queue_file(const std::string& name, const std::string& text);

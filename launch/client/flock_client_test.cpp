@@ -177,6 +177,31 @@ TEST_CASE("a server is drained, asked about and used again") {
   CHECK(nowhere.error().code == Errc::invalid);
 }
 
+TEST_CASE("queues are set and asked for, and are the same when they are said again") {
+  const World world;
+  FlockClient& flock = *world.flock;
+  const auto none = flock.queues();
+  REQUIRE_MESSAGE(none.ok(), none.error().message);
+  CHECK(none.value().tree == QueueTree{});
+  QueueTree tree;
+  tree.queues.resize(1);
+  tree.queues[0].name = "all";
+  tree.queues[0].most = 2;
+  tree.fallback = "all";
+  const auto set = flock.set_queues(tree);
+  REQUIRE_MESSAGE(set.ok(), set.error().message);
+  CHECK(set.value().tree.version == 1);
+  CHECK(set.value().tree.queues == tree.queues);
+  CHECK(set.value().unaware == kSilent);
+  CHECK(flock.set_queues(tree).value().tree.version == 1);
+  CHECK(flock.queues().value().tree.version == 1);
+  tree.queues[0].most = 4;
+  CHECK(flock.set_queues(tree).value().tree.version == 2);
+  CHECK(flock.queues().value().tree.queues == tree.queues);
+  tree.fallback = "nowhere";
+  CHECK(flock.set_queues(tree).error().code == Errc::invalid);
+}
+
 TEST_CASE("what cannot be is said before any agent is asked") {
   const TestFolder empty("no-flock");
   CHECK(FlockClient::open(empty.path).error().code == Errc::not_found);

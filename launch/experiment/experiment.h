@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "scheduling/powers.h"
 #include "sim/simulate.h"
 #include "topology/generate/generate.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 
@@ -80,8 +82,9 @@ struct Experiment {
   NetworkKind links = NetworkKind::even;                 ///< of physics full
   SpeedChoice speed;  ///< what policies ask, where physics is full
   std::vector<FaultsChoice> faults{{}};
-  bool jobs_csv = true;  ///< jobs/ID.csv of every run, and all of them in jobs.csv
-  std::string split;     ///< the split to run; empty: everything
+  std::optional<QueueTree> queues;  ///< of every run; none: nothing is limited
+  bool jobs_csv = true;             ///< jobs/ID.csv of every run, and all of them in jobs.csv
+  std::string split;                ///< the split to run; empty: everything
 };
 
 }  // namespace starling

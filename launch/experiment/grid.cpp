@@ -11,6 +11,7 @@
 #include "launch/experiment/prepare.h"
 #include "launch/experiment/values.h"
 #include "topology/file/load.h"
+#include "workload/queue_file.h"
 
 namespace starling {
 namespace {
@@ -87,6 +88,7 @@ std::string id_of(const Experiment& experiment, const RunPoint& point, std::uint
   if (experiment.goodput) hash.add(std::string("goodput"));
   if (experiment.links == NetworkKind::flows) hash.add(std::string("flows"));
   if (experiment.links == NetworkKind::phases) hash.add(std::string("phases"));
+  if (experiment.queues) hash.add(queue_file_text(*experiment.queues));
   if (experiment.speed.kind != SpeedKind::analytic) hash.add(text_of(experiment.speed));
   const NetworkModel& network = experiment.faults[point.faults_index].network;
   add(hash, network.delay);

@@ -286,7 +286,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
       {"name",    "description", "topologies", "workload_defaults", "workloads", "splits",
        "split",   "loads",       "policies",   "baseline",          "agents",    "seeds",
        "physics", "speed",       "durations",  "network",           "faults",    "jobs",
-       "compare", "bound"});
+       "compare", "bound",       "queues"});
   Experiment experiment;
   if (!root.IsMap()) return experiment;
   const std::filesystem::path folder = file.parent_path();
@@ -341,6 +341,7 @@ Experiment read_root(Diagnostics& diagnostics, const YAML::Node& root,
   }
   experiment.faults =
       read_faults(diagnostics, map, read_network(diagnostics, map, experiment.physics));
+  experiment.queues = reader.queues(map);
   reader.put_variables(root, "agents");
   experiment.agents = read_whole_list<std::uint32_t>(diagnostics, map, "agents", 1, 4096, false);
   read_policies(diagnostics, map, policies,

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <fstream>
+
 #include "base/rng.h"
+#include "base/test_folder.h"
 #include "gnn/search/search_policy.h"
 #include "gnn/wiring/registry.h"
 #include "launch/experiment/prepare.h"
@@ -290,6 +293,24 @@ TEST_CASE("defaults of workloads give way to what an entry says") {
   };
   CHECK(parse(replaced(kGood, "workloads:\n", elastic("0"))).ok());
   CHECK(has(mistake("workloads:\n", elastic("0.5")), "elastic is below 1; write how many times"));
+}
+
+TEST_CASE("queues come from a file beside the experiment") {
+  CHECK_FALSE(parse(kGood).value().queues.has_value());
+  const auto read = parse(replaced(kGood, "seeds: 3\n", "seeds: 3\nqueues: ${QUEUES}\n"));
+  REQUIRE_FALSE(read.ok());
+  CHECK(has(read.error().message, "queues"));
+  const TestFolder folder("queues");
+  std::ofstream(folder.path / "q.yaml") << "queues: [{name: a, most: 4}]\n";
+  const std::string file = (folder.path / "q.yaml").string();
+  const auto good = parse(replaced(kGood, "seeds: 3\n", "seeds: 3\nqueues: " + file + "\n"));
+  REQUIRE_MESSAGE(good.ok(), good.error().message);
+  REQUIRE(good.value().queues.has_value());
+  CHECK(good.value().queues->version == 1);
+  CHECK(good.value().queues->queues.front().most == 4);
+  std::ofstream(folder.path / "q.yaml") << "queues: [{name: a, mots: 4}]\n";
+  CHECK(has(mistake("seeds: 3\n", "seeds: 3\nqueues: " + file + "\n"),
+            "queues: " + file + ":1:20: key 'mots' is unknown"));
 }
 
 TEST_CASE("a bound is found where it is asked for, and refused where none can be had") {

@@ -7,6 +7,7 @@
 #include "launch/experiment/read_generator.h"
 #include "launch/experiment/values.h"
 #include "workload/generate/trace_kinds.h"
+#include "workload/queue_file.h"
 #include "workload/traces/trace.h"
 
 namespace starling {
@@ -66,6 +67,17 @@ std::string ExperimentReader::file(const YamlMap& map, const char* key) const {
   }
   const std::filesystem::path path = expanded.value();
   return (path.is_absolute() ? path : folder / path).lexically_normal().string();
+}
+
+std::optional<QueueTree> ExperimentReader::queues(const YamlMap& map) const {
+  if (!map.has("queues")) return std::nullopt;
+  auto tree = read_queue_file(file(map, "queues"));
+  if (!tree) {
+    diagnostics.add(map.place("queues"), "queues: " + tree.error().message);
+    return std::nullopt;
+  }
+  tree.value().version = 1;
+  return std::move(tree).value();
 }
 
 Duration ExperimentReader::length(const YamlMap& map, const char* key) const {

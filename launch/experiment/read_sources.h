@@ -19,6 +19,8 @@ struct ExperimentReader {
 
   /// The value of a key as a file name: variables replaced, relative to the folder.
   [[nodiscard]] std::string file(const YamlMap& map, const char* key) const;
+  /// The queues of the file that `queues` names, at version 1; none: it names none.
+  [[nodiscard]] std::optional<QueueTree> queues(const YamlMap& map) const;
   [[nodiscard]] Duration length(const YamlMap& map, const char* key) const;
   /// Variables in the value of a key of `node`, if it is one value, give way to theirs. Where one
   /// has none that is reported, and the key is gone.

@@ -36,6 +36,7 @@ SimOptions sim_options(const Experiment& experiment, const RunPoint& point,
   options.links = experiment.links;
   options.speed = experiment.speed;
   options.durations = experiment.policies[point.policy_index].durations;
+  options.queues = experiment.queues;
   options.network = experiment.faults[point.faults_index].network;
   // As `starling sim` does: at most 16 executors, and none of them tiny.
   options.servers_per_executor = std::max(8U, (topology.server_count() + 15) / 16);
