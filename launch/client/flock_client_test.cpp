@@ -192,7 +192,8 @@ TEST_CASE("queues are set and asked for, and are the same when they are said aga
   REQUIRE_MESSAGE(set.ok(), set.error().message);
   CHECK(set.value().tree.version == 1);
   CHECK(set.value().tree.queues == tree.queues);
-  CHECK(set.value().unaware == kSilent);
+  REQUIRE_FALSE(set.value().unaware.empty());
+  CHECK(set.value().unaware.back() == AgentId{1});
   CHECK(flock.set_queues(tree).value().tree.version == 1);
   CHECK(flock.queues().value().tree.version == 1);
   tree.queues[0].most = 4;
