@@ -136,16 +136,18 @@ void Step::begin() {
   std::sort(waiting.begin(), waiting.end(),
             [](const Job* a, const Job* b) { return a->order < b->order; });
   for (Job* job : running) enter_array(*job);
+  resume_runs(std::move(running));  // counted before others are let in
+  s.home.quota.portions.begin();
+  if (s.home.quota.portions.tree().version > 0) s.home.quota.say(HomeQuota::Urge::now);
   for (Job* job : waiting) {
     if (!job->spec->terms.any() && job->failures == 0 && !job->held) {
-      s.home.enter_waiting(*job, false);
+      (void)queue(*job, false);
       continue;
     }
     // Looked at in this step, once it is known whether to decide.
     std::get<Job::Waiting>(job->doing).back = JobReason::dependency;
     s.home.set_timer(job->spec->id, *job, now);
   }
-  resume_runs(std::move(running));
   for (auto& [attempt, share] : s.owner.shares) {
     if (planted(Bug::successor_relaunches)) launch(attempt, share);
     share.confirmed_at = now;
@@ -163,6 +165,7 @@ void Step::begin() {
     if (peer.peer.agent == me()) continue;
     greet(peer);
   }
+  if (s.keeper) begin_keeping();
   if (s.lossy()) {
     s.beat = later(now, s.config.timers.heartbeat);
     for (OwnedExecutor& executor : s.owner.executors) executor.watch.last_heard = now;
@@ -197,7 +200,13 @@ void Step::tick() {
   if (beats) heartbeat();
   if (beats || (!s.lossy() && s.flock.peers.size() > 1 && s.policy->facts().preemptive))
     look_for_turn();
+  if (beats && s.keeper) mind_homes();
   if (beats) settle();  // what an executor took with it is over for its home before it decides
+  // Twice: where this agent keeps the queues itself, its answer is heeded before it decides.
+  for (int time = 0; time < 2 && s.home.quota.is_due(now); ++time) {
+    mind_quota();
+    settle();
+  }
   if (s.owner.claim && s.owner.claim->until <= now) end_claim(s.owner.claim->attempt);
   if (later(s.owner.swept, kSweep) <= now) sweep();
   if (s.deciding.again <= now) change(TriggerKind::digest);
@@ -253,10 +262,11 @@ Instant Agent::next_deadline() const noexcept {
   const AgentState& s = *state_;
   const bool decides = s.deciding.due && !s.calling_roll();
   const bool tells = s.flock.digest_due && s.flock.peers.size() > 1;
-  if (!s.begun || decides || tells || s.home.remembered.chunk_full(s.config.limits))
+  if (!s.begun || decides || tells || s.home.quota.look ||
+      s.home.remembered.chunk_full(s.config.limits))
     return Instant::min();
   Instant next =
-      std::min({s.beat, s.deciding.next, s.deciding.again, s.flock.next_digest,
+      std::min({s.beat, s.deciding.next, s.deciding.again, s.flock.next_digest, s.home.quota.timer,
                 s.home.timers.next(), s.owner.share_timers.next(), s.owner.lapses.next()});
   if (s.owner.claim) next = std::min(next, s.owner.claim->until);
   for (const OwnedExecutor& executor : s.owner.executors)

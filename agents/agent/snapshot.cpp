@@ -108,6 +108,11 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(ServerDrained{server, true});
   for (const auto& [server, version] : s.owner.drain_versions)
     records.push_back(DrainVersion{server, version});
+  if (s.keeper) {
+    for (Record& record : s.keeper->quota.records()) records.push_back(std::move(record));
+  } else if (s.home.quota.portions.tree().version > 0) {
+    records.push_back(QueuesSet{s.home.quota.portions.tree()});
+  }
   for (const AttemptId attempt : s.owner.ledger.tombstones().order()) {
     const Tombstone& stone = *s.owner.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

@@ -69,6 +69,7 @@ std::optional<std::string> over_limits(const AgentState& s) {
   bounds.check("moved jobs", s.home.remembered.moved.size(), limits.jobs_remembered);
   bounds.check("waiting list", s.home.waiting.size(), s.home.jobs.size());
   bounds.check("running list", s.home.running.kept(), 2 * s.home.jobs.size() + 64);
+  bounds.check("lines of queues", s.home.quota.lines().size(), s.home.jobs.size());
   bounds.check("job timers", s.home.timers.size(), s.home.jobs.size());
   // What an executor is found to run is taken in beyond the limit: it holds its GPUs anyway.
   const auto given = std::ranges::count_if(s.owner.ledger.holds(), [](const auto& entry) {

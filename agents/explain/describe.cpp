@@ -96,6 +96,30 @@ void add_stones(Text& text, const Tombstones& stones) {
   }
 }
 
+void add_queues(Text& text, const AgentState& s) {
+  const auto add = [&](const char* whose, const QueueTree& tree) {
+    if (tree.version == 0) return;
+    text << whose << tree.version << "fallback" << tree.fallback;
+    for (const QueueSpec& queue : tree.queues) {
+      text << "queue" << queue.name << queue.guaranteed << queue.most << queue.most_per_user
+           << queue.weight;
+      for (const std::string& user : queue.users) text << "user" << user;
+    }
+    text.line();
+  };
+  add("queues", s.home.quota.portions.tree());
+  if (!s.keeper || s.keeper->quota.tree().version == 0) return;
+  add("keeps queues", s.keeper->quota.tree());
+  for (const PeerState& peer : s.flock.peers) {
+    const QuotaPortions has = s.keeper->quota.portions_of(peer.peer.agent);
+    text << "portions of agent" << has.home.value << "at" << has.stamp.life.value
+         << has.stamp.number << "tree" << has.tree;
+    for (const QuotaPortions::Row& row : has.rows)
+      text << "queue" << row.account.queue << row.account.user << row.may;
+    text.line();
+  }
+}
+
 std::uint64_t number(Instant at) {
   return static_cast<std::uint64_t>(at.time_since_epoch().count());
 }
@@ -142,6 +166,7 @@ std::string durable_state(const AgentState& s) {
     text << "drain word" << server.value << version;
     text.line();
   }
+  add_queues(text, s);
   add_stones(text, s.owner.ledger.tombstones());
   return text.take();
 }
@@ -161,9 +186,33 @@ std::string durable_state(const ExecutorState& s) {
   return text.take();
 }
 
+/// What is not durable of queues.
+void add_quota(TraceHash& hash, const AgentState& s) {
+  const HomeQuota& quota = s.home.quota;
+  for (const auto& [account, has] : quota.portions.accounts()) {
+    hash.add(account.queue);
+    hash.add(account.user);
+    hash.add((std::uint64_t{has.may} << 32U) | has.used);
+    hash.add((std::uint64_t{has.let} << 32U) | has.back);
+    hash.add(has.bound);
+    hash.add(has.scarce ? 1U : 0U);
+  }
+  hash.add((quota.open ? 1U : 0U) | (quota.look ? 2U : 0U) |
+           static_cast<std::uint64_t>(quota.urge) << 2U);
+  hash.add(quota.asked.number);
+  hash.add(number(quota.timer));
+  if (!s.keeper) return;
+  for (const AgentId home : s.keeper->unheard) hash.add(home.value);
+  for (const auto& [home, untold] : s.keeper->untold) {
+    hash.add(home.value);
+    hash.add(number(untold.again));
+  }
+}
+
 std::uint64_t state_hash(const AgentState& s) {
   TraceHash hash;
   hash.add(durable_state(s));
+  add_quota(hash, s);
   for (const auto& [id, job] : s.home.jobs) {
     hash.add(static_cast<std::uint64_t>(job.stage()));
     const Attempt none;

@@ -4,6 +4,7 @@
 #include "agents/explain/explain_silence.h"
 #include "agents/step/home_step.h"
 #include "base/counted.h"
+#include "workload/queue_tree.h"
 
 namespace starling {
 namespace {
@@ -18,6 +19,59 @@ std::string where_it_is(const AgentState& s, const JobId& id) {
   if (other->second.home)
     return "has not ended at agent " + std::to_string(other->second.home->value);
   return "no agent that answers knows; all are asked again and again";
+}
+
+std::string name_of(const QuotaAccount& account) {
+  const std::string queue = "queue '" + account.queue + "'";
+  return account.user.empty() ? queue : "user '" + account.user + "' in " + queue;
+}
+
+/// What would have to change for a job whose account has `has` and needs more.
+std::string what_helps(const AgentState& s, const QuotaAccount& account,
+                       const Portions::Account& has) {
+  const QueueTree& tree = s.home.quota.portions.tree();
+  if (!tree.is_leaf(account.queue))
+    return "an operator has taken that queue away since: cancel it and submit it to another one";
+  const std::uint32_t most = most_of(tree, account);
+  if (most <= has.used)
+    return "it may never have more than " + counted(most, "GPU") +
+           ": it starts as its jobs end, or once an operator raises that";
+  if (s.home.quota.open)
+    return "agent 0, which keeps the queues, was asked for more " +
+           seconds_text(s.now - s.home.quota.asked_at) + " ago and has not answered yet";
+  if (!has.bound.empty())
+    return "jobs of queue '" + has.bound +
+           "' have all that it may have, at this home and others: it starts as they end, or once "
+           "an operator raises 'most' of that queue";
+  return "what queues may have beyond their guarantees is all given: it starts as jobs of others "
+         "end, or once an operator raises the guarantee of its queue";
+}
+
+/// Its queue, what that has here, who goes before it, and what would help.
+std::vector<std::string> explain_quota(const AgentState& s, const Job& job,
+                                       const std::string& begins) {
+  const HomeQuota& quota = s.home.quota;
+  const QuotaAccount account = quota.account_of(job);
+  const auto known = quota.portions.accounts().find(account);
+  const Portions::Account has =
+      known == quota.portions.accounts().end() ? Portions::Account{} : known->second;
+  std::vector<std::string> lines;
+  lines.push_back(begins + name_of(account) + " uses " + std::to_string(has.used) + " of " +
+                  counted(has.may, "GPU") + " that it may have here" +
+                  (has.let > 0 ? ", jobs up for decision ask for " + std::to_string(has.let) : "") +
+                  ", and it asks for " + std::to_string(quota.portions.asked_by(*job.spec)));
+  if (const HomeQuota::Line* line = quota.line_of(account)) {
+    std::size_t place = 1;
+    for (const QuotaPlace& other : line->back) {
+      if (other.order == job.order) break;
+      ++place;
+    }
+    lines.push_back("is number " + std::to_string(place) + " of " +
+                    counted(line->back.size(), "job") +
+                    " that are kept back for it, by priority and age");
+  }
+  lines.push_back(what_helps(s, account, has));
+  return lines;
 }
 
 }  // namespace
@@ -50,6 +104,8 @@ std::vector<std::string> explain_back(const AgentState& s, const Job& job) {
                         to_string(after.job) + ", which " + where_it_is(s, after.job));
       }
       break;
+    case JobReason::quota:
+      return explain_quota(s, job, begins);
     default:
       break;
   }

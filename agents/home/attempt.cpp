@@ -38,6 +38,10 @@ AttemptId HomeStep::open_attempt(const Job& job) {
 /// The whole gang in the own partition: no round of messages, one write, and the Launch leaves.
 bool HomeStep::start_here(Job& job, const Placement& gpus, const Allocation& how) {
   STARLING_MARK("agent: start_here");
+  if (!s.home.quota.may_start(job, gpus.size())) {
+    job.trouble = beyond_quota(job, gpus.size());
+    return false;
+  }
   if (s.owner.kept_for_another(job.spec->id, gpus, now)) {
     job.trouble = "a gang that has waited for long has its turn here";
     return false;

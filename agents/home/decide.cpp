@@ -159,6 +159,7 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, decision.placement.size(), decision.allocation))
     return DecisionFault::wrong_allocation;
+  if (!s.home.quota.may_start(*job, gpus.size())) return DecisionFault::quota;
   if (start_here(*job, decision.placement, decision.allocation)) return std::nullopt;
   return why_not_started(decision.job, decision.placement);
 }
@@ -222,6 +223,7 @@ std::optional<DecisionFault> HomeStep::apply(const Resize& decision) {
     if (const auto fault = why_not_spread(*job.spec, gpus)) return fault;
   }
   if (is_as_it_runs(job, gpus, all, how)) return DecisionFault::wrong_size;
+  if (!s.home.quota.may_start(job, all, job.placement.size())) return DecisionFault::quota;
   ++s.counters.resizes;
   drain(job, AfterDrain::restart, gpus, how);
   return std::nullopt;
@@ -248,6 +250,7 @@ std::optional<DecisionFault> HomeStep::apply(const Spread& decision) {
   if (!good_allocation(*job->spec, all, decision.allocation))
     return DecisionFault::wrong_allocation;
   if (here < all && s.flock.peers.size() < 2) return DecisionFault::no_home;
+  if (!s.home.quota.may_start(*job, all)) return DecisionFault::quota;
   const bool done = here == all ? start_here(*job, decision.local, decision.allocation)
                                 : open_round(*job, decision);
   if (done) return std::nullopt;

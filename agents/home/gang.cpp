@@ -276,9 +276,15 @@ void HomeStep::on(NodeId from, const CommitRefused& refused) {
                         std::to_string(job->failed_rounds + 1) + ": " + name_of(refused.why));
 }
 
-/// All have committed: the one durable decision of the home, before any process.
+/// All have committed: the one durable decision of the home, before any process. What its queue may
+/// have can have fallen since the round began.
 void HomeStep::start_gang(Job& job) {
   STARLING_MARK("agent: start_gang");
+  if (const std::size_t gpus = all_gpus(job.round()->attempt).size();
+      !s.home.quota.may_start(job, gpus)) {
+    STARLING_MARK("agent: a gang may not start for its queue's sake");
+    return give_up_round(job, beyond_quota(job, gpus));
+  }
   Job::Run run;
   run.attempt = std::move(job.round()->attempt);
   run.started = now;
@@ -302,6 +308,14 @@ void HomeStep::start_gang(Job& job) {
 /// What it holds or claims is let go.
 void HomeStep::leave_round(Job& job) {
   job.round()->claimed.empty() ? send_releases(job) : free_claims(job, true);
+}
+
+/// No failed round: no owner has refused anything.
+void HomeStep::give_up_round(Job& job, std::string why) {
+  send_releases(job);
+  job.trouble = std::move(why);
+  job.backoff = s.config.timers.retry_min;
+  wait_again(job, true);
 }
 
 /// Before Start: no process runs, so the job lets go of everything and waits a little.

@@ -151,6 +151,13 @@ void HomeStep::take_in(NodeId from, const Submit& submit) {
     STARLING_MARK("agent: a Submit that never fits");
     return send(from, Rejected{id, Refusal::never_fits, std::move(reason), submit.forwards});
   }
+  // One that another home hands over has been taken in already, and waits until it may run.
+  if (!forwarded && s.home.quota.portions.limits()) {
+    if (std::optional<Rejected> refused = why_not_queued_here(submit.spec)) {
+      STARLING_MARK("agent: a Submit that its queue refuses");
+      return send(from, std::move(*refused));
+    }
+  }
   // Nothing is promised before everybody could say that this state is an old copy.
   if (s.calling_roll()) {
     STARLING_MARK("agent: a Submit during the roll call");

@@ -60,13 +60,10 @@ std::size_t HomeStep::add_shared(Job& job, std::size_t need) {
   return round.attempt.parts.size() > s.config.limits.participants_per_job ? round.gpus : need;
 }
 
-/// No failed round: no owner has refused anything, it is not worth it now.
+/// It is not worth it now.
 void HomeStep::give_up_sharing(Job& job) {
   STARLING_MARK("agent: a gang shares no GPUs");
-  send_releases(job);
-  job.trouble = "no job was found that it could share GPUs with";
-  job.backoff = s.config.timers.retry_min;
-  wait_again(job, true);
+  give_up_round(job, "no job was found that it could share GPUs with");
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What jobs wait for beside GPUs: their release, their time, other jobs, a pause after a failure,
-// other tasks of their array. Those that do are in no waiting list, so no policy sees them.
+// other tasks of their array, what their queue may have. Those that do are in no waiting list, so
+// no policy sees them.
 #include <algorithm>
 
 #include "agents/step/home_step.h"
@@ -45,6 +46,11 @@ bool HomeStep::queue(Job& job, bool blocked) {
     if (!look_at_others(job)) return false;
     back = why_back(job);
   }
+  if (back == JobReason::none && !s.home.quota.lets(job)) {
+    keep_back_for_quota(job);
+    s.home.quota.say(HomeQuota::Urge::now);
+    return true;
+  }
   if (back == JobReason::none) {
     enter_array(job);
     s.home.enter_waiting(job, blocked);
@@ -70,6 +76,7 @@ bool HomeStep::queue(Job& job, bool blocked) {
 void HomeStep::queue_again(Job& job) {
   if (job.back() == JobReason::array_limit)
     s.home.arrays[job.spec->terms.array].back.erase({job.order, job.spec->id});
+  s.home.quota.keep_back_no_more(job);
   if (!queue(job, false) || job.back() != JobReason::none) return;
   STARLING_MARK("agent: a job is kept back no longer");
   job.backoff = Duration{0};

@@ -13,18 +13,25 @@ void HomeState::enter_waiting(const Job& job, bool blocked) {
   view.blocked = blocked;
   view.offered = job.closed_homes();
   waiting_gpus += job.spec->gpus();
+  quota.let(job);
   waiting.add(std::move(view));
 }
 
 void HomeState::leave_waiting(Job& job) {
   job.refused = {};
-  if (waiting.leave(job.order)) waiting_gpus -= job.spec->gpus();
+  if (waiting.leave(job.order)) {
+    waiting_gpus -= job.spec->gpus();
+    quota.let_no_more(job);
+  } else {
+    quota.keep_back_no_more(job);
+  }
 }
 
 void HomeState::enter_running(Job& job) {
   job.seen.pace = 0;
   job.seen.at = kNever;
   ++running_jobs;
+  quota.run(job);
   passing.started(job.spec->priority, job.order);
   running.enter(job);
 }
@@ -38,6 +45,7 @@ void HomeState::depart(const Job& job, JobFate fate, Instant now) {
 void HomeState::leave_running(Job& job) {
   job.refused = {};
   --running_jobs;
+  quota.run_no_more(job);
   running.leave(job);
 }
 

@@ -9,6 +9,7 @@
 #include "agents/parts/passing.h"
 #include "agents/parts/timer_queue.h"
 #include "agents/parts/waiting_list.h"
+#include "agents/step/home_quota.h"
 #include "agents/step/job.h"
 #include "agents/step/other_jobs.h"
 #include "agents/step/remembered.h"
@@ -19,7 +20,8 @@ namespace starling {
 /// What an agent knows as the home of jobs. A job that is not over is in `jobs`, one that is in
 /// `remembered`.
 struct HomeState {
-  explicit HomeState(const PolicyFacts& policy) : running(policy) {}
+  explicit HomeState(const PolicyFacts& policy, Incarnation life = Incarnation{1})
+      : quota(life), running(policy) {}
 
   std::map<JobId, Job> jobs;
   TimerQueue<JobId> timers;
@@ -30,6 +32,7 @@ struct HomeState {
   std::uint64_t arrivals = 0;          ///< so far, all lives: the next job's order
   std::uint32_t attempts_opened = 0;   ///< in this life
   std::uint32_t running_jobs = 0;      ///< starting, running or draining
+  HomeQuota quota;                     ///< what those above and below may have at once
   WaitingList waiting;                 ///< all others but those on offer and those kept back
   std::uint64_t waiting_gpus = 0;      ///< that they want
   RunningViews running;

@@ -95,6 +95,7 @@ struct HomeStep : OwnerStep {
   void send_reserves(Job& job);
   void send_commits(Job& job);
   void start_gang(Job& job);
+  void give_up_round(Job& job, std::string why);
   void leave_round(Job& job);
   void abort_round(Job& job, const std::string& why);
   void on(NodeId from, const Offer& offer);
@@ -114,6 +115,28 @@ struct HomeStep : OwnerStep {
   void count_lost(Job& job);
   void watch_participants(Job& job);
   void sweep();
+
+  // quota.cpp: what jobs of a queue may have at once
+  [[nodiscard]] std::optional<Rejected> why_not_queued_here(const JobSpec& spec) const;
+  [[nodiscard]] std::string beyond_quota(const Job& job, std::size_t gpus) const;
+  void keep_back_for_quota(Job& job);
+  [[nodiscard]] Job* to_take_back(const QuotaAccount& account);
+  void fit_quota(const QuotaAccount& account);
+  void mind_quota();
+  void ask_keeper();
+  void take_queues(const QueueTree& tree);
+  void regate(const QueueTree& tree);
+  void on(NodeId from, const QuotaGrant& grant);
+
+  // queue_keeper.cpp: who keeps the flock's queues
+  void on(NodeId from, const SetQueues& set);
+  void on(NodeId from, const QueuesQuery& query);
+  void on(NodeId from, const QuotaAsk& ask);
+  [[nodiscard]] std::string who_knows_no_queues() const;
+  [[nodiscard]] QueuesState queues_state() const;
+  void begin_keeping();
+  void mind_homes();
+  void tell_queues(AgentId home);
 
   // turn.cpp: no gang starves
   void look_for_turn();

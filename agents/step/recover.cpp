@@ -205,6 +205,14 @@ struct Replay {
     s.owner.ledger.tombstones().set_served(r.attempt, r.served);
   }
   void operator()(const TombstonesDropped& r) { s.owner.ledger.tombstones().drop(r.attempts); }
+  /// The keeper's home goes by the same record as the keeper.
+  void operator()(const QueuesSet& r) {
+    if (s.keeper) s.keeper->quota.replay(r);
+    s.home.quota.portions.set_tree(r.tree);
+  }
+  void operator()(const QuotaPortions& r) {
+    if (s.keeper) s.keeper->quota.replay(r);
+  }
   void operator()(const EpochSeen& r) {
     const PeerState* owner = s.flock.owner_of(r.partition);
     if (owner == nullptr) return;

@@ -17,9 +17,10 @@ AgentState::AgentState(AgentConfig agent_config, const Topology& data_center,
       rng(agent_rng.fork(1)),
       policy_rng(agent_rng.fork(2)),
       supply(topology.gpu_types().size()),
-      home(policy->facts()),
+      home(policy->facts(), config.incarnation),
       owner(config, topology, room),
       flock(config) {
+  if (config.me == AgentId{0}) keeper.emplace(config.flock.size(), topology.gpu_count());
   for (const Server& server : topology.servers()) {
     if (server.gpus.size() == 0) continue;
     Supply& of_type = supply[server.gpu_type.value];

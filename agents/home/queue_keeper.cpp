@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// The keeper of the flock's queues, which is the agent of partition 0: it tells all others the tree,
+// and hands out what each home may use of it. What is written down in a step is durable before what
+// the same step says leaves, so a portion is before the grant that gives it.
+#include <algorithm>
+#include <utility>
+
+#include "agents/step/home_step.h"
+#include "base/marks.h"
+
+namespace starling {
+
+/// From an operator to the keeper; a repeat of the tree in force changes nothing and is answered
+/// again. Or from the keeper to a home (quota.cpp).
+void HomeStep::on(NodeId from, const SetQueues& set) {
+  if (is_agent(from)) return from == agent_node(AgentId{0}) ? take_queues(set.tree) : refuse();
+  STARLING_MARK("agent: SetQueues from an operator");
+  const auto refused = [&](Refusal why, std::string reason) {
+    QueuesState state;
+    state.tree = s.home.quota.portions.tree();
+    state.why = why;
+    state.reason = std::move(reason);
+    send(from, std::move(state));
+  };
+  if (!by.is_operator) {
+    return refused(Refusal::denied, "this is the key of '" + by.user +
+                                        "': operators of the flock alone change its queues");
+  }
+  if (!s.keeper) {
+    return refused(Refusal::invalid, "agent " + std::to_string(me().value) +
+                                         " does not keep the queues: ask agent 0, which does");
+  }
+  if (s.calling_roll()) return;  // it is said again
+  if (std::string who = who_knows_no_queues(); !who.empty())
+    return refused(Refusal::not_ready, std::move(who));
+  bool changed = false;
+  if (std::string wrong = s.keeper->quota.set(set.tree, changed); !wrong.empty())
+    return refused(Refusal::invalid, std::move(wrong));
+  if (changed) {
+    persist(QueuesSet{set.tree});
+    for (const PeerState& peer : s.flock.peers) tell_queues(peer.peer.agent);
+  }
+  send(from, queues_state());
+}
+
+void HomeStep::on(NodeId from, const QueuesQuery&) {
+  STARLING_MARK("agent: QueuesQuery");
+  if (s.calling_roll()) return;  // what an old copy knows may have changed; it is asked again
+  send(from, queues_state());
+}
+
+/// Its newest word counts, as QuotaKeeper says, and is answered as often as it is said: a grant may
+/// get lost. During the roll call this may be an old copy, which would give a portion twice.
+void HomeStep::on(NodeId from, const QuotaAsk& ask) {
+  STARLING_MARK("agent: QuotaAsk");
+  if (!is_agent(from) || !s.keeper) return refuse();
+  if (s.calling_roll()) return;
+  KeeperState& keeper = *s.keeper;
+  const AgentId home = agent_of(from);
+  const bool counts = keeper.quota.heard(home, ask, now);
+  if (!counts && keeper.quota.portions_of(home).stamp != ask.stamp) return;
+  keeper.unheard.erase(home);
+  keeper.untold.erase(home);
+  std::vector<AgentId> told = keeper.quota.share_out(now);
+  if (std::ranges::find(told, home) == told.end()) told.push_back(home);
+  for (const AgentId to : told) {
+    persist(keeper.quota.portions_of(to));
+    tell(to, keeper.quota.grant_for(to));
+    if (to == home || to == me() || !s.lossy()) continue;
+    KeeperState::Untold& untold = keeper.untold[to] = {};
+    untold.again = retry_at(untold.backoff);
+  }
+  if (ask.tree < keeper.quota.tree().version) tell_queues(home);
+}
+
+/// An agent that knows no queues would start jobs beyond them; empty: all that there are know them.
+std::string HomeStep::who_knows_no_queues() const {
+  for (const PeerState& peer : s.flock.peers) {
+    if (peer.peer.agent == me() || peer.watch.protocol >= kQueuesProtocol) continue;
+    const std::string agent = "agent " + std::to_string(peer.peer.agent.value);
+    if (!peer.answered) return agent + " has not been heard yet: try again once it runs";
+    return agent + " speaks protocol " + std::to_string(peer.watch.protocol) +
+           ", which knows no queues: bring every agent to this version first";
+  }
+  return {};
+}
+
+/// Of an agent that is not the keeper: the tree that it goes by, and whom to ask for the rest.
+QueuesState HomeStep::queues_state() const {
+  QueuesState state;
+  state.tree = s.home.quota.portions.tree();
+  if (!s.keeper) {
+    state.why = Refusal::invalid;
+    state.reason = "agent " + std::to_string(me().value) +
+                   " does not keep the queues: ask agent 0, which does";
+    return state;
+  }
+  state.tree = s.keeper->quota.tree();
+  state.uses = s.keeper->quota.uses();
+  state.uses.resize(std::min(state.uses.size(), QueuesState::kMostUses));
+  state.unaware = s.keeper->quota.unaware();
+  return state;
+}
+
+/// What homes want is not durable, so each is asked to say it again.
+void HomeStep::begin_keeping() {
+  if (s.keeper->quota.tree().version == 0) return;
+  for (const PeerState& peer : s.flock.peers) {
+    if (peer.peer.agent == me()) continue;
+    s.keeper->unheard.insert(peer.peer.agent);
+    tell_queues(peer.peer.agent);
+  }
+}
+
+void HomeStep::tell_queues(AgentId home) { tell(home, SetQueues{s.keeper->quota.tree()}); }
+
+/// With each heartbeat: the tree to those that have not asked under it or in this life of the
+/// keeper, and grants that have not been answered.
+void HomeStep::mind_homes() {
+  KeeperState& keeper = *s.keeper;
+  if (keeper.quota.tree().version == 0) return;
+  std::set<AgentId> homes = keeper.unheard;
+  for (const AgentId home : keeper.quota.unaware()) homes.insert(home);
+  for (const AgentId home : homes) {
+    if (home == me() || reachable(s.flock.peers[home.value].watch)) tell_queues(home);
+  }
+  for (auto& [home, untold] : keeper.untold) {
+    if (untold.again > now) continue;
+    tell(home, keeper.quota.grant_for(home));
+    untold.again = retry_at(untold.backoff);
+  }
+}
+
+}  // namespace starling

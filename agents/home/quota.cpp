@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What jobs of a queue may have at once at this home, and its talk with the keeper of queues. Jobs
+// beyond that are kept back in order: the more urgent first, then the older; none goes before one
+// that stands ahead of it because it is smaller.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "agents/step/home_step.h"
+#include "base/counted.h"
+#include "base/marks.h"
+#include "workload/queue_tree.h"
+
+namespace starling {
+namespace {
+
+/// Where nothing gets lost, what is no new wish is said at most so often: two homes that give each
+/// other what neither can use now would do nothing else.
+constexpr Duration kPace = std::chrono::seconds(1);
+
+Duration pace_of(const AgentState& s) { return s.lossy() ? s.config.timers.digest : kPace; }
+
+/// When the keeper is to hear from this home; kNever: it has nothing to say.
+Instant ask_due(const AgentState& s) {
+  const HomeQuota& quota = s.home.quota;
+  const Instant paced = later(quota.asked_at, pace_of(s));
+  const Instant repeat = quota.open ? quota.repeat : kNever;
+  if (quota.urge == HomeQuota::Urge::none) return repeat;
+  const bool at_once = quota.urge == HomeQuota::Urge::now && !s.lossy();
+  return at_once ? Instant::min() : std::min(paced, repeat);
+}
+
+}  // namespace
+
+/// Nothing: it may wait here.
+std::optional<Rejected> HomeStep::why_not_queued_here(const JobSpec& spec) const {
+  const QueueTree& tree = s.home.quota.portions.tree();
+  std::string why = why_not_queued(tree, spec);
+  if (why.empty()) return std::nullopt;
+  const QuotaAccount account = account_of(tree, spec);
+  const bool large = tree.is_leaf(account.queue) && most_of(tree, account) < spec.gpus();
+  return Rejected{spec.id, large ? Refusal::never_fits : Refusal::invalid, std::move(why)};
+}
+
+std::string HomeStep::beyond_quota(const Job& job, std::size_t gpus) const {
+  const QuotaAccount account = s.home.quota.account_of(job);
+  return "queue '" + account.queue + "' may not have " + counted(gpus, "GPU") + " more here now";
+}
+
+/// In no waiting list from now on.
+void HomeStep::keep_back_for_quota(Job& job) {
+  STARLING_MARK("agent: a job is kept back for its queue's sake");
+  std::get<Job::Waiting>(job.doing).back = JobReason::quota;
+  leave_array(job);
+  s.home.quota.keep_back(job);
+  s.home.set_timer(job.spec->id, job, kNever);
+}
+
+/// The last of those up for decision, where they are more than the account may have or a job that
+/// is kept back stands before it. One in a round goes on, and is looked at when it starts. While an
+/// ask is open the portion is as low as it says, and rises again.
+Job* HomeStep::to_take_back(const QuotaAccount& account) {
+  const HomeQuota& quota = s.home.quota;
+  const HomeQuota::Line& line = *quota.line_of(account);
+  const bool over = !quota.open && quota.is_over(account);
+  for (auto place = line.let.rbegin(); place != line.let.rend(); ++place) {
+    const bool passes = !line.back.empty() && *line.back.begin() < *place;
+    if (!over && !passes) return nullptr;
+    Job& job = s.home.jobs.at(place->job);
+    if (job.stage() == Stage::waiting) return &job;
+  }
+  return nullptr;
+}
+
+/// Lets in those that have room, in order; those that have none any more are kept back.
+void HomeStep::fit_quota(const QuotaAccount& account) {
+  HomeQuota& quota = s.home.quota;
+  while (const HomeQuota::Line* line = quota.line_of(account)) {
+    if (!line->back.empty()) {
+      const JobId first = line->back.begin()->job;
+      Job& job = s.home.jobs.at(first);
+      if (quota.portions.may_wait(account, quota.portions.asked_by(*job.spec))) {
+        queue_again(job);
+        continue;  // it is let in, waits for something else, or has ended
+      }
+    }
+    Job* last = to_take_back(account);
+    if (last == nullptr) return;
+    s.home.leave_waiting(*last);
+    keep_back_for_quota(*last);
+    quota.say(HomeQuota::Urge::soon);
+    change(TriggerKind::departure);
+  }
+}
+
+/// Looks at what has changed, and whether the keeper is to hear of it. Where frames get lost an ask
+/// is said until it is answered.
+void HomeStep::mind_quota() {
+  STARLING_MARK("agent: mind_quota");
+  HomeQuota& quota = s.home.quota;
+  const std::set<QuotaAccount> changed = std::exchange(quota.changed, {});
+  for (const QuotaAccount& account : changed) fit_quota(account);
+  quota.changed.clear();  // by these
+  if (!quota.open && quota.portions.has_to_ask()) quota.say(HomeQuota::Urge::soon);
+  if (ask_due(s) <= now) ask_keeper();
+  quota.timer = ask_due(s);
+  quota.look = false;
+}
+
+void HomeStep::ask_keeper() {
+  STARLING_MARK("agent: asks the keeper of queues");
+  HomeQuota& quota = s.home.quota;
+  std::map<QuotaAccount, Portions::Front> front;
+  for (const auto& [account, line] : quota.lines()) {
+    if (line.back.empty()) continue;
+    const Job& first = s.home.jobs.at(line.back.begin()->job);
+    front[account] = {quota.portions.asked_by(*first.spec), first.spec->priority,
+                      now - first.submitted};
+  }
+  QuotaAsk ask = quota.portions.ask(front);
+  quota.asked = ask.stamp;
+  quota.asked_at = now;
+  quota.open = true;
+  quota.urge = HomeQuota::Urge::none;
+  quota.repeat = s.lossy() ? retry_at(quota.backoff) : kNever;
+  tell(AgentId{0}, std::move(ask));
+}
+
+/// From the keeper. An answer to an earlier ask is too late, and a repeat gives nothing, as Portions
+/// says. One that was not asked for is answered by an ask where frames get lost, for the keeper says
+/// it until then.
+void HomeStep::on(NodeId from, const QuotaGrant& grant) {
+  STARLING_MARK("agent: QuotaGrant");
+  if (from != agent_node(AgentId{0})) return refuse();
+  HomeQuota& quota = s.home.quota;
+  if (grant.stamp != quota.asked) return;
+  if (std::exchange(quota.open, false)) {
+    quota.backoff = Duration{0};
+    for (const auto& [account, line] : quota.lines()) quota.changed.insert(account);
+  } else if (s.lossy()) {
+    quota.say(HomeQuota::Urge::soon);
+  }
+  for (const QuotaAccount& account : quota.portions.heed(grant)) quota.changed.insert(account);
+  quota.look = true;
+}
+
+/// Jobs count against other accounts, and may have other portions.
+void HomeStep::regate(const QueueTree& tree) {
+  STARLING_MARK("agent: other queues");
+  HomeQuota& quota = s.home.quota;
+  std::vector<std::pair<Job*, bool>> waiting;  // and whether it was blocked
+  std::vector<const Job*> running, rounds;
+  for (auto& [id, job] : s.home.jobs) {
+    if (job.run() != nullptr) {
+      running.push_back(&job);
+      quota.run_no_more(job);
+    } else if (job.round() != nullptr) {
+      rounds.push_back(&job);
+      quota.let_no_more(job);
+    } else if (const JobView* view = s.home.waiting.find(job.order)) {
+      waiting.emplace_back(&job, view->blocked);
+      s.home.leave_waiting(job);
+    } else if (job.back() == JobReason::quota) {
+      waiting.emplace_back(&job, false);
+      s.home.leave_waiting(job);
+    }
+  }
+  quota.portions.set_tree(tree);
+  for (const Job* job : running) quota.run(*job);
+  quota.portions.begin();
+  for (const Job* job : rounds) quota.let(*job);
+  std::ranges::sort(waiting, {}, [](const auto& one) { return one.first->order; });
+  for (const auto& [job, blocked] : waiting) (void)queue(*job, blocked);
+  quota.changed.clear();
+  for (const auto& [account, line] : quota.lines()) quota.changed.insert(account);
+  change(TriggerKind::arrival);
+}
+
+/// From the keeper. An older tree changes nothing; one that is known is said again because this home
+/// has not been heard to know it, or the keeper does not know what it wants.
+void HomeStep::take_queues(const QueueTree& tree) {
+  STARLING_MARK("agent: SetQueues from the keeper");
+  const std::uint64_t known = s.home.quota.portions.tree().version;
+  if (tree.version < known || !check_queues(tree).empty()) return;
+  if (tree.version > known) {
+    if (!s.keeper) persist(QueuesSet{tree});  // the keeper has written it down
+    regate(tree);
+  }
+  s.home.quota.say(HomeQuota::Urge::now);
+}
+
+}  // namespace starling

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "agents/step/home_quota.h"
+
+namespace starling {
+namespace {
+
+QuotaPlace place_of(const Job& job) { return {job.spec->priority, job.order, job.spec->id}; }
+
+std::uint32_t gpus_of(const Job& job) { return static_cast<std::uint32_t>(job.placement.size()); }
+
+}  // namespace
+
+void HomeQuota::let(const Job& job) {
+  if (!portions.limits()) return;
+  const QuotaAccount account = account_of(job);
+  portions.let(account, portions.asked_by(*job.spec));
+  lines_[account].let.insert(place_of(job));
+}
+
+void HomeQuota::let_no_more(const Job& job) {
+  if (!portions.limits()) return;
+  const auto line = lines_.find(account_of(job));
+  if (line == lines_.end() || line->second.let.erase(place_of(job)) == 0) return;
+  portions.let_no_more(line->first, portions.asked_by(*job.spec));
+  changed.insert(line->first);
+  look = true;
+  drop_if_empty(line);
+}
+
+void HomeQuota::keep_back(const Job& job) {
+  const QuotaAccount account = account_of(job);
+  portions.keep_back(account, portions.asked_by(*job.spec));
+  lines_[account].back.insert(place_of(job));
+  changed.insert(account);  // it may go before some that are up for decision
+  look = true;
+}
+
+void HomeQuota::keep_back_no_more(const Job& job) {
+  if (!portions.limits()) return;
+  const auto line = lines_.find(account_of(job));
+  if (line == lines_.end() || line->second.back.erase(place_of(job)) == 0) return;
+  portions.keep_back_no_more(line->first, portions.asked_by(*job.spec));
+  changed.insert(line->first);  // a smaller one may be the first now
+  look = true;
+  drop_if_empty(line);
+}
+
+void HomeQuota::run(const Job& job) {
+  if (portions.limits()) portions.run(account_of(job), gpus_of(job));
+}
+
+void HomeQuota::run_no_more(const Job& job) {
+  if (!portions.limits()) return;
+  const QuotaAccount account = account_of(job);
+  portions.run_no_more(account, gpus_of(job));
+  changed.insert(account);
+  look = true;
+}
+
+bool HomeQuota::lets(const Job& job) const {
+  if (!portions.limits()) return true;
+  const QuotaAccount account = account_of(job);
+  const Line* line = line_of(account);
+  if (line != nullptr && !line->back.empty() && *line->back.begin() < place_of(job)) return false;
+  return portions.may_wait(account, portions.asked_by(*job.spec));
+}
+
+bool HomeQuota::may_start(const Job& job, std::size_t gpus, std::size_t now_used) const {
+  return !portions.limits() || portions.may_start(account_of(job), static_cast<std::uint32_t>(gpus),
+                                                  static_cast<std::uint32_t>(now_used));
+}
+
+bool HomeQuota::is_over(const QuotaAccount& account) const {
+  const auto known = portions.accounts().find(account);
+  if (known == portions.accounts().end()) return false;
+  const Portions::Account& has = known->second;
+  return std::uint64_t{has.used} + has.let > has.may;
+}
+
+const HomeQuota::Line* HomeQuota::line_of(const QuotaAccount& account) const {
+  const auto line = lines_.find(account);
+  return line == lines_.end() ? nullptr : &line->second;
+}
+
+void HomeQuota::drop_if_empty(std::map<QuotaAccount, Line>::iterator line) {
+  if (line->second.let.empty() && line->second.back.empty()) lines_.erase(line);
+}
+
+}  // namespace starling
