@@ -109,7 +109,7 @@ std::vector<Record> Agent::snapshot() const {
   for (const auto& [server, version] : s.owner.drain_versions)
     records.push_back(DrainVersion{server, version});
   if (s.keeper) {
-    for (Record& record : s.keeper->quota.records()) records.push_back(std::move(record));
+    for (Record& record : s.keeper->records()) records.push_back(std::move(record));
   } else if (s.home.quota.portions.tree().version > 0) {
     records.push_back(QueuesSet{s.home.quota.portions.tree()});
   }

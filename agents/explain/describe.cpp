@@ -108,10 +108,10 @@ void add_queues(Text& text, const AgentState& s) {
     text.line();
   };
   add("queues", s.home.quota.portions.tree());
-  if (!s.keeper || s.keeper->quota.tree().version == 0) return;
-  add("keeps queues", s.keeper->quota.tree());
+  if (!s.keeper || s.keeper->tree().version == 0) return;
+  add("keeps queues", s.keeper->tree());
   for (const PeerState& peer : s.flock.peers) {
-    const QuotaPortions has = s.keeper->quota.portions_of(peer.peer.agent);
+    const QuotaPortions has = s.keeper->portions_of(peer.peer.agent);
     text << "portions of agent" << has.home.value << "at" << has.stamp.life.value
          << has.stamp.number << "tree" << has.tree;
     for (const QuotaPortions::Row& row : has.rows)
@@ -201,12 +201,9 @@ void add_quota(TraceHash& hash, const AgentState& s) {
            static_cast<std::uint64_t>(quota.urge) << 2U);
   hash.add(quota.asked.number);
   hash.add(number(quota.timer));
-  if (!s.keeper) return;
-  for (const AgentId home : s.keeper->unheard) hash.add(home.value);
-  for (const auto& [home, untold] : s.keeper->untold) {
-    hash.add(home.value);
-    hash.add(number(untold.again));
-  }
+  if (!s.keeper || !s.keeper->tree().limits()) return;
+  for (const QueueUse& use : s.keeper->uses())
+    hash.add((std::uint64_t{use.used} << 32U) | use.want);
 }
 
 std::uint64_t state_hash(const AgentState& s) {

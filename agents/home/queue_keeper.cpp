@@ -34,7 +34,7 @@ void HomeStep::on(NodeId from, const SetQueues& set) {
   if (std::string who = who_knows_no_queues(); !who.empty())
     return refused(Refusal::not_ready, std::move(who));
   bool changed = false;
-  if (std::string wrong = s.keeper->quota.set(set.tree, changed); !wrong.empty())
+  if (std::string wrong = s.keeper->set(set.tree, changed); !wrong.empty())
     return refused(Refusal::invalid, std::move(wrong));
   if (changed) {
     persist(QueuesSet{set.tree});
@@ -49,28 +49,21 @@ void HomeStep::on(NodeId from, const QueuesQuery&) {
   send(from, queues_state());
 }
 
-/// Its newest word counts, as QuotaKeeper says, and is answered as often as it is said: a grant may
-/// get lost. During the roll call this may be an old copy, which would give a portion twice.
+/// Its newest word counts, and is answered as often as it is said, as QuotaKeeper says. During the
+/// roll call this may be an old copy, which would give a portion twice: it is said again.
 void HomeStep::on(NodeId from, const QuotaAsk& ask) {
   STARLING_MARK("agent: QuotaAsk");
   if (!is_agent(from) || !s.keeper) return refuse();
-  if (s.calling_roll()) return;
-  KeeperState& keeper = *s.keeper;
-  const AgentId home = agent_of(from);
-  const bool counts = keeper.quota.heard(home, ask, now);
-  if (!counts && keeper.quota.portions_of(home).stamp != ask.stamp) return;
-  keeper.unheard.erase(home);
-  keeper.untold.erase(home);
-  std::vector<AgentId> told = keeper.quota.share_out(now);
-  if (std::ranges::find(told, home) == told.end()) told.push_back(home);
-  for (const AgentId to : told) {
-    persist(keeper.quota.portions_of(to));
-    tell(to, keeper.quota.grant_for(to));
-    if (to == home || to == me() || !s.lossy()) continue;
-    KeeperState::Untold& untold = keeper.untold[to] = {};
-    untold.again = retry_at(untold.backoff);
+  if (s.calling_roll() || !s.keeper->heard(agent_of(from), ask, now)) return;
+  share_out_queues();
+  if (ask.tree < s.keeper->tree().version) tell_queues(agent_of(from));
+}
+
+void HomeStep::share_out_queues() {
+  for (const AgentId home : s.keeper->share_out(now)) {
+    persist(s.keeper->portions_of(home));
+    tell(home, s.keeper->grant_for(home));
   }
-  if (ask.tree < keeper.quota.tree().version) tell_queues(home);
 }
 
 /// An agent that knows no queues would start jobs beyond them; empty: all that there are know them.
@@ -95,40 +88,31 @@ QueuesState HomeStep::queues_state() const {
                    " does not keep the queues: ask agent 0, which does";
     return state;
   }
-  state.tree = s.keeper->quota.tree();
-  state.uses = s.keeper->quota.uses();
+  state.tree = s.keeper->tree();
+  state.uses = s.keeper->uses();
   state.uses.resize(std::min(state.uses.size(), QueuesState::kMostUses));
-  state.unaware = s.keeper->quota.unaware();
+  state.unaware = s.keeper->unaware();
   return state;
 }
 
 /// What homes want is not durable, so each is asked to say it again.
 void HomeStep::begin_keeping() {
-  if (s.keeper->quota.tree().version == 0) return;
+  if (s.keeper->tree().version == 0) return;
   for (const PeerState& peer : s.flock.peers) {
-    if (peer.peer.agent == me()) continue;
-    s.keeper->unheard.insert(peer.peer.agent);
-    tell_queues(peer.peer.agent);
+    if (peer.peer.agent != me()) tell_queues(peer.peer.agent);
   }
 }
 
-void HomeStep::tell_queues(AgentId home) { tell(home, SetQueues{s.keeper->quota.tree()}); }
+void HomeStep::tell_queues(AgentId home) { tell(home, SetQueues{s.keeper->tree()}); }
 
-/// With each heartbeat: the tree to those that have not asked under it or in this life of the
-/// keeper, and grants that have not been answered.
+/// With each heartbeat: the tree to those that have not asked under it, and what has come to be due
+/// to those that wait.
 void HomeStep::mind_homes() {
-  KeeperState& keeper = *s.keeper;
-  if (keeper.quota.tree().version == 0) return;
-  std::set<AgentId> homes = keeper.unheard;
-  for (const AgentId home : keeper.quota.unaware()) homes.insert(home);
-  for (const AgentId home : homes) {
+  if (s.calling_roll() || s.keeper->tree().version == 0) return;
+  for (const AgentId home : s.keeper->unaware()) {
     if (home == me() || reachable(s.flock.peers[home.value].watch)) tell_queues(home);
   }
-  for (auto& [home, untold] : keeper.untold) {
-    if (untold.again > now) continue;
-    tell(home, keeper.quota.grant_for(home));
-    untold.again = retry_at(untold.backoff);
-  }
+  if (s.keeper->goes_on()) share_out_queues();
 }
 
 }  // namespace starling

@@ -16,20 +16,25 @@
 namespace starling {
 namespace {
 
-/// Where nothing gets lost, what is no new wish is said at most so often: two homes that give each
-/// other what neither can use now would do nothing else.
+/// Where nothing gets lost, what is no new wish and gives nothing back is said at most so often: two
+/// homes that give each other what neither can use now would do nothing else.
 constexpr Duration kPace = std::chrono::seconds(1);
 
-Duration pace_of(const AgentState& s) { return s.lossy() ? s.config.timers.digest : kPace; }
+/// Between two words of a home that waits, and between two turns of what several homes wait for.
+Duration again_after(const AgentState& s) {
+  return s.lossy() ? Portions::kAskAgain : QuotaKeeper::kWantLasts / 2;
+}
 
-/// When the keeper is to hear from this home; kNever: it has nothing to say.
+/// When the keeper is to hear from this home; kNever: it has nothing to say. While jobs are kept
+/// back it hears again and again, for a grant may be lost, and it forgets who is silent.
 Instant ask_due(const AgentState& s) {
   const HomeQuota& quota = s.home.quota;
-  const Instant paced = later(quota.asked_at, pace_of(s));
-  const Instant repeat = quota.open ? quota.repeat : kNever;
-  if (quota.urge == HomeQuota::Urge::none) return repeat;
-  const bool at_once = quota.urge == HomeQuota::Urge::now && !s.lossy();
-  return at_once ? Instant::min() : std::min(paced, repeat);
+  Instant due = quota.open && s.lossy() ? quota.repeat : kNever;
+  if (quota.portions.keeps_back()) due = std::min(due, later(quota.asked_at, again_after(s)));
+  if (quota.holds_scarce()) due = std::min(due, later(quota.turned_at, again_after(s)));
+  if (quota.urge == HomeQuota::Urge::none) return due;
+  if (quota.urge == HomeQuota::Urge::now && !s.lossy()) return Instant::min();
+  return std::min(due, later(quota.asked_at, s.lossy() ? s.config.timers.digest : kPace));
 }
 
 }  // namespace
@@ -58,20 +63,24 @@ void HomeStep::keep_back_for_quota(Job& job) {
   s.home.set_timer(job.spec->id, job, kNever);
 }
 
-/// The last of those up for decision, where they are more than the account may have or a job that
-/// is kept back stands before it. One in a round goes on, and is looked at when it starts. While an
-/// ask is open the portion is as low as it says, and rises again.
-Job* HomeStep::to_take_back(const QuotaAccount& account) {
-  const HomeQuota& quota = s.home.quota;
-  const HomeQuota::Line& line = *quota.line_of(account);
-  const bool over = !quota.open && quota.is_over(account);
-  for (auto place = line.let.rbegin(); place != line.let.rend(); ++place) {
-    const bool passes = !line.back.empty() && *line.back.begin() < *place;
-    if (!over && !passes) return nullptr;
+/// The last of those up for decision, if all are to be, they are more than the account may have or a
+/// job that is kept back stands before it. One in a round goes on, and is looked at when it starts.
+Job* HomeStep::to_take_back(const QuotaAccount& account, bool all) {
+  const HomeQuota::Line* line = s.home.quota.line_of(account);
+  if (line == nullptr) return nullptr;
+  for (auto place = line->let.rbegin(); place != line->let.rend(); ++place) {
+    if (!all && (line->back.empty() || *place < *line->back.begin())) return nullptr;
     Job& job = s.home.jobs.at(place->job);
     if (job.stage() == Stage::waiting) return &job;
   }
   return nullptr;
+}
+
+void HomeStep::take_back(Job& job) {
+  s.home.leave_waiting(job);
+  keep_back_for_quota(job);
+  s.home.quota.say(HomeQuota::Urge::soon);
+  change(TriggerKind::departure);
 }
 
 /// Lets in those that have room, in order; those that have none any more are kept back.
@@ -79,19 +88,15 @@ void HomeStep::fit_quota(const QuotaAccount& account) {
   HomeQuota& quota = s.home.quota;
   while (const HomeQuota::Line* line = quota.line_of(account)) {
     if (!line->back.empty()) {
-      const JobId first = line->back.begin()->job;
-      Job& job = s.home.jobs.at(first);
-      if (quota.portions.may_wait(account, quota.portions.asked_by(*job.spec))) {
-        queue_again(job);
+      Job& first = s.home.jobs.at(line->back.begin()->job);
+      if (quota.portions.may_wait(account, quota.portions.asked_by(*first.spec))) {
+        queue_again(first);
         continue;  // it is let in, waits for something else, or has ended
       }
     }
-    Job* last = to_take_back(account);
+    Job* last = to_take_back(account, quota.is_over(account));
     if (last == nullptr) return;
-    s.home.leave_waiting(*last);
-    keep_back_for_quota(*last);
-    quota.say(HomeQuota::Urge::soon);
-    change(TriggerKind::departure);
+    take_back(*last);
   }
 }
 
@@ -101,7 +106,11 @@ void HomeStep::mind_quota() {
   STARLING_MARK("agent: mind_quota");
   HomeQuota& quota = s.home.quota;
   const std::set<QuotaAccount> changed = std::exchange(quota.changed, {});
-  for (const QuotaAccount& account : changed) fit_quota(account);
+  for (const QuotaAccount& account : changed) {
+    fit_quota(account);
+    // Room that the first job cannot do with: what is given back comes again with the rest.
+    if (quota.has_idle_room(account)) quota.say(HomeQuota::Urge::soon);
+  }
   quota.changed.clear();  // by these
   if (!quota.open && quota.portions.has_to_ask()) quota.say(HomeQuota::Urge::soon);
   if (ask_due(s) <= now) ask_keeper();
@@ -112,6 +121,17 @@ void HomeStep::mind_quota() {
 void HomeStep::ask_keeper() {
   STARLING_MARK("agent: asks the keeper of queues");
   HomeQuota& quota = s.home.quota;
+  // Others wait for what those would use who are up for decision and find no GPUs here: the keeper
+  // says whose turn it is, now and again.
+  std::vector<QuotaAccount> given_back = quota.portions.recalled();
+  if (quota.holds_scarce() && later(quota.turned_at, again_after(s)) <= now) {
+    quota.turned_at = now;
+    for (const auto& [account, has] : quota.portions.accounts())
+      if (has.scarce && has.let > 0) given_back.push_back(account);
+  }
+  for (const QuotaAccount& account : given_back) {
+    while (Job* last = to_take_back(account, true)) take_back(*last);
+  }
   std::map<QuotaAccount, Portions::Front> front;
   for (const auto& [account, line] : quota.lines()) {
     if (line.back.empty()) continue;
@@ -129,19 +149,14 @@ void HomeStep::ask_keeper() {
 }
 
 /// From the keeper. An answer to an earlier ask is too late, and a repeat gives nothing, as Portions
-/// says. One that was not asked for is answered by an ask where frames get lost, for the keeper says
-/// it until then.
+/// says.
 void HomeStep::on(NodeId from, const QuotaGrant& grant) {
   STARLING_MARK("agent: QuotaGrant");
   if (from != agent_node(AgentId{0})) return refuse();
   HomeQuota& quota = s.home.quota;
   if (grant.stamp != quota.asked) return;
-  if (std::exchange(quota.open, false)) {
-    quota.backoff = Duration{0};
-    for (const auto& [account, line] : quota.lines()) quota.changed.insert(account);
-  } else if (s.lossy()) {
-    quota.say(HomeQuota::Urge::soon);
-  }
+  quota.open = false;
+  quota.backoff = Duration{0};
   for (const QuotaAccount& account : quota.portions.heed(grant)) quota.changed.insert(account);
   quota.look = true;
 }

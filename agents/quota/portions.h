@@ -30,8 +30,7 @@ class Portions {
 
   explicit Portions(Incarnation life) : stamp_{life, 0} {}
 
-  /// There are queues. A tree without any lets every job run, as no tree does.
-  [[nodiscard]] bool limits() const noexcept { return !tree_.queues.empty(); }
+  [[nodiscard]] bool limits() const noexcept { return tree_.version > 0; }
   [[nodiscard]] const QueueTree& tree() const noexcept { return tree_; }
   /// A newer tree: every account may have what it uses, and the caller takes those that wait out of
   /// the waiting list and puts them up again. False: not a newer one.

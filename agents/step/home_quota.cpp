@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/step/home_quota.h"
 
+#include <algorithm>
+
 namespace starling {
 namespace {
 
@@ -53,6 +55,8 @@ void HomeQuota::run_no_more(const Job& job) {
   if (!portions.limits()) return;
   const QuotaAccount account = account_of(job);
   portions.run_no_more(account, gpus_of(job));
+  const auto known = portions.accounts().find(account);
+  if (known != portions.accounts().end() && known->second.scarce) say(Urge::now);
   changed.insert(account);
   look = true;
 }
@@ -75,6 +79,19 @@ bool HomeQuota::is_over(const QuotaAccount& account) const {
   if (known == portions.accounts().end()) return false;
   const Portions::Account& has = known->second;
   return std::uint64_t{has.used} + has.let > has.may;
+}
+
+bool HomeQuota::holds_scarce() const {
+  return portions.limits() && std::ranges::any_of(portions.accounts(), [](const auto& one) {
+           return one.second.scarce && one.second.let > 0;
+         });
+}
+
+bool HomeQuota::has_idle_room(const QuotaAccount& account) const {
+  const auto known = portions.accounts().find(account);
+  if (known == portions.accounts().end()) return false;
+  const Portions::Account& has = known->second;
+  return has.back > 0 && std::uint64_t{has.used} + has.let < has.may;
 }
 
 const HomeQuota::Line* HomeQuota::line_of(const QuotaAccount& account) const {

@@ -47,7 +47,8 @@ class HomeQuota {
   bool open = false;  ///< the newest ask has no answer yet
   QuotaStamp asked;   ///< of that
   Instant asked_at = Instant::min();
-  Instant repeat = kNever;  ///< when to say it again
+  Instant turned_at = Instant::min();  ///< when what others wait for was last given back unused
+  Instant repeat = kNever;             ///< when to say it again
   Duration backoff{0};
   Instant timer = kNever;  ///< when to look, whatever has changed
 
@@ -73,6 +74,10 @@ class HomeQuota {
   [[nodiscard]] bool may_start(const Job& job, std::size_t gpus, std::size_t now_used = 0) const;
   /// Jobs that wait within the account are more than it may have.
   [[nodiscard]] bool is_over(const QuotaAccount& account) const;
+  /// Jobs are up for decision that use nothing yet of what others wait for.
+  [[nodiscard]] bool holds_scarce() const;
+  /// Jobs are kept back beside room that is too small for the first of them.
+  [[nodiscard]] bool has_idle_room(const QuotaAccount& account) const;
   [[nodiscard]] QuotaAccount account_of(const Job& job) const {
     return starling::account_of(portions.tree(), *job.spec);
   }

@@ -120,7 +120,8 @@ struct HomeStep : OwnerStep {
   [[nodiscard]] std::optional<Rejected> why_not_queued_here(const JobSpec& spec) const;
   [[nodiscard]] std::string beyond_quota(const Job& job, std::size_t gpus) const;
   void keep_back_for_quota(Job& job);
-  [[nodiscard]] Job* to_take_back(const QuotaAccount& account);
+  [[nodiscard]] Job* to_take_back(const QuotaAccount& account, bool all);
+  void take_back(Job& job);
   void fit_quota(const QuotaAccount& account);
   void mind_quota();
   void ask_keeper();
@@ -134,6 +135,7 @@ struct HomeStep : OwnerStep {
   void on(NodeId from, const QuotaAsk& ask);
   [[nodiscard]] std::string who_knows_no_queues() const;
   [[nodiscard]] QueuesState queues_state() const;
+  void share_out_queues();
   void begin_keeping();
   void mind_homes();
   void tell_queues(AgentId home);

@@ -207,11 +207,11 @@ struct Replay {
   void operator()(const TombstonesDropped& r) { s.owner.ledger.tombstones().drop(r.attempts); }
   /// The keeper's home goes by the same record as the keeper.
   void operator()(const QueuesSet& r) {
-    if (s.keeper) s.keeper->quota.replay(r);
+    if (s.keeper) s.keeper->replay(r);
     s.home.quota.portions.set_tree(r.tree);
   }
   void operator()(const QuotaPortions& r) {
-    if (s.keeper) s.keeper->quota.replay(r);
+    if (s.keeper) s.keeper->replay(r);
   }
   void operator()(const EpochSeen& r) {
     const PeerState* owner = s.flock.owner_of(r.partition);

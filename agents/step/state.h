@@ -9,9 +9,9 @@
 
 #include "agents/config.h"
 #include "agents/output.h"
+#include "agents/quota/keeper.h"
 #include "agents/step/flock_state.h"
 #include "agents/step/home_state.h"
-#include "agents/step/keeper_state.h"
 #include "agents/step/owner_state.h"
 #include "base/rng.h"
 #include "scheduling/policy.h"
@@ -61,7 +61,7 @@ struct AgentState {
   HomeState home;
   OwnerState owner;
   FlockState flock;
-  std::optional<KeeperState> keeper;  ///< of queues; the agent of partition 0 has one
+  std::optional<QuotaKeeper> keeper;  ///< of queues; the agent of partition 0 has one
   DecisionState deciding;
 
   bool begun = false;

@@ -141,6 +141,7 @@ class TestFlock {
   [[nodiscard]] std::unique_ptr<Agent> replayed_agent(std::uint32_t a, bool compacted) const;
   [[nodiscard]] std::unique_ptr<Executor> replayed_executor(std::uint32_t e, bool compacted) const;
   [[nodiscard]] bool is_up(std::uint32_t a) const { return agents_[a].core != nullptr; }
+  [[nodiscard]] bool is_agent_number(std::uint32_t a) const { return a < agents_.size(); }
   [[nodiscard]] std::uint64_t steps_of(std::uint32_t a) const { return agents_[a].steps; }
   [[nodiscard]] const Client& client() const { return *client_; }
   [[nodiscard]] JobPhase phase(std::uint64_t n) const;
