@@ -138,7 +138,21 @@ TEST_CASE("an older ask changes nothing; one that is repeated is answered, and l
   CHECK(k.keeper.heard(AgentId{0}, ask, k.now));
   CHECK(k.share() == Agents{AgentId{0}});
   CHECK(k.may(0, "a") == 4);
+  CHECK(k.keeper.heard(AgentId{0}, {ask.stamp, ask.tree, {}}, k.now));
+  CHECK(k.may(0, "a") == 4);
   CHECK_FALSE(k.keeper.heard(AgentId{9}, ask, k.now));
+}
+
+TEST_CASE(
+    "of an ask under an earlier tree only what is kept counts, and it is answered under that") {
+  KeptQueues k({row_of("a")});
+  k.set({row_of("a", 0, 8)});
+  const QuotaAsk ask{{Incarnation{1}, ++k.numbers[0]}, 1, {want_of("a", 2, 3)}};
+  CHECK(k.keeper.heard(AgentId{0}, ask, k.now));
+  CHECK(k.share() == Agents{AgentId{0}});
+  CHECK(k.may(0, "a") == 2);
+  CHECK(k.keeper.grant_for(AgentId{0}).tree == 1);
+  CHECK(k.keeper.unaware() == Agents{AgentId{0}, AgentId{1}});
 }
 
 TEST_CASE("its records make a keeper that has given the same, and goes on") {
