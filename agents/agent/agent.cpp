@@ -203,7 +203,8 @@ void Step::tick() {
   if (beats && s.keeper) mind_homes();
   if (beats) settle();  // what an executor took with it is over for its home before it decides
   // Twice: where this agent keeps the queues itself, its answer is heeded before it decides.
-  for (int time = 0; time < 2 && s.home.quota.is_due(now); ++time) {
+  // Not during the roll call: an old copy would say that less runs than does.
+  for (int time = 0; time < 2 && s.home.quota.is_due(now) && !s.calling_roll(); ++time) {
     mind_quota();
     settle();
   }
@@ -262,8 +263,8 @@ Instant Agent::next_deadline() const noexcept {
   const AgentState& s = *state_;
   const bool decides = s.deciding.due && !s.calling_roll();
   const bool tells = s.flock.digest_due && s.flock.peers.size() > 1;
-  if (!s.begun || decides || tells || s.home.quota.look ||
-      s.home.remembered.chunk_full(s.config.limits))
+  const bool asks = s.home.quota.look && !s.calling_roll();
+  if (!s.begun || decides || tells || asks || s.home.remembered.chunk_full(s.config.limits))
     return Instant::min();
   Instant next =
       std::min({s.beat, s.deciding.next, s.deciding.again, s.flock.next_digest, s.home.quota.timer,

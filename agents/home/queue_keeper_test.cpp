@@ -24,7 +24,7 @@ std::string answer_to(TestFlock& flock, std::uint32_t agent, const Message& mess
   return text;
 }
 
-bool has(const std::string& text, const std::string& what) {
+bool says(const std::string& text, const std::string& what) {
   CAPTURE(text);
   return text.find(what) != std::string::npos;
 }
@@ -60,30 +60,30 @@ TEST_CASE("who may not change the queues is told why, and whom to ask") {
   TestFlock flock({.agents = 2, .servers = 2});
   flock.run_for(1s);
   const SetQueues set{tree_of(1, {queue_of("a")})};
-  CHECK(has(answer_to(flock, 0, set, {"ann", false}), "operators of the flock alone"));
-  CHECK(has(answer_to(flock, 1, set), "ask agent 0"));
-  CHECK(has(answer_to(flock, 1, QueuesQuery{}), "ask agent 0"));
+  CHECK(says(answer_to(flock, 0, set, {"ann", false}), "operators of the flock alone"));
+  CHECK(says(answer_to(flock, 1, set), "ask agent 0"));
+  CHECK(says(answer_to(flock, 1, QueuesQuery{}), "ask agent 0"));
   flock.inject(1, agent_node(AgentId{1}), set);
   CHECK(version_at(flock, 0) == 0);
   CHECK(version_at(flock, 1) == 0);
-  CHECK(has(answer_to(flock, 0, set), "version 1"));
-  CHECK(has(answer_to(flock, 0, set), "version 1"));  // a repeat is answered as before
+  CHECK(says(answer_to(flock, 0, set), "version 1"));
+  CHECK(says(answer_to(flock, 0, set), "version 1"));  // a repeat is answered as before
   flock.run_for(1s);
   CHECK(version_at(flock, 1) == 1);
-  CHECK(has(answer_to(flock, 0, SetQueues{tree_of(5, {queue_of("a")})}), "version 1: "));
-  CHECK(has(answer_to(flock, 0, SetQueues{tree_of(2, {queue_of("a/b")})}), "version 1: "));
+  CHECK(says(answer_to(flock, 0, SetQueues{tree_of(5, {queue_of("a")})}), "version 1: "));
+  CHECK(says(answer_to(flock, 0, SetQueues{tree_of(2, {queue_of("a/b")})}), "version 1: "));
   CHECK(version_at(flock, 0) == 1);
 }
 
 TEST_CASE("a flock with an agent that knows no queues, or was not heard yet, gets none") {
   TestFlock flock({.agents = 2, .servers = 2, .lossy = true, .protocol = kQueuesProtocol - 1});
   flock.run_for(2s);
-  CHECK(has(answer_to(flock, 0, SetQueues{tree_of(1, {queue_of("a")})}), "speaks protocol 7"));
+  CHECK(says(answer_to(flock, 0, SetQueues{tree_of(1, {queue_of("a")})}), "speaks protocol 7"));
   CHECK(version_at(flock, 0) == 0);
   TestFlock cut({.agents = 2, .servers = 2, .lossy = true});
   cut.cut_off(agent_node(AgentId{0}), agent_node(AgentId{1}));
   cut.run_for(2s);
-  CHECK(has(answer_to(cut, 0, SetQueues{tree_of(1, {queue_of("a")})}), "not been heard yet"));
+  CHECK(says(answer_to(cut, 0, SetQueues{tree_of(1, {queue_of("a")})}), "not been heard yet"));
 }
 
 TEST_CASE("a new life of the keeper gives nothing twice, and hears again who waits") {

@@ -26,11 +26,13 @@ Duration again_after(const AgentState& s) {
 }
 
 /// When the keeper is to hear from this home; kNever: it has nothing to say. While jobs are kept
-/// back it hears again and again, for a grant may be lost, and it forgets who is silent.
+/// back it hears again and again, for a grant may be lost, and it forgets who is silent. Room that
+/// stays idle goes back: the word that others wait for it may be lost, too.
 Instant ask_due(const AgentState& s) {
   const HomeQuota& quota = s.home.quota;
   Instant due = quota.open && s.lossy() ? quota.repeat : kNever;
-  if (quota.portions.keeps_back()) due = std::min(due, later(quota.asked_at, again_after(s)));
+  if (quota.portions.keeps_back() || (s.lossy() && quota.holds_idle()))
+    due = std::min(due, later(quota.asked_at, again_after(s)));
   if (quota.holds_scarce()) due = std::min(due, later(quota.turned_at, again_after(s)));
   if (quota.urge == HomeQuota::Urge::none) return due;
   if (quota.urge == HomeQuota::Urge::now && !s.lossy()) return Instant::min();
@@ -198,7 +200,8 @@ void HomeStep::regate(const QueueTree& tree) {
 void HomeStep::take_queues(const QueueTree& tree) {
   STARLING_MARK("agent: SetQueues from the keeper");
   const std::uint64_t known = s.home.quota.portions.tree().version;
-  if (tree.version < known || !check_queues(tree).empty()) return;
+  if (!check_queues(tree).empty()) return refuse();
+  if (tree.version < known) return;
   if (tree.version > known) {
     if (!s.keeper) persist(QueuesSet{tree});  // the keeper has written it down
     regate(tree);

@@ -252,7 +252,7 @@ TEST_CASE("most_per_user holds for each user") {
   queue.most_per_user = 2;
   set_queues(flock, tree_of(1, {queue}));
   for (std::uint64_t n = 1; n <= 4; ++n) {
-    JobSpec spec = job_of(n, 2, 10s, "a");
+    JobSpec spec = job_in(n, 2, 10s, "a");
     spec.user = n % 2 == 0 ? "ann" : "bob";
     flock.submit(spec, 0);
   }

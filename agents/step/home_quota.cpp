@@ -87,6 +87,12 @@ bool HomeQuota::holds_scarce() const {
          });
 }
 
+bool HomeQuota::holds_idle() const {
+  return portions.limits() && std::ranges::any_of(portions.accounts(), [](const auto& one) {
+           return std::uint64_t{one.second.used} + one.second.let < one.second.may;
+         });
+}
+
 bool HomeQuota::has_idle_room(const QuotaAccount& account) const {
   const auto known = portions.accounts().find(account);
   if (known == portions.accounts().end()) return false;

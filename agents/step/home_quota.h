@@ -76,6 +76,8 @@ class HomeQuota {
   [[nodiscard]] bool is_over(const QuotaAccount& account) const;
   /// Jobs are up for decision that use nothing yet of what others wait for.
   [[nodiscard]] bool holds_scarce() const;
+  /// It has more than its jobs use and ask for up for decision.
+  [[nodiscard]] bool holds_idle() const;
   /// Jobs are kept back beside room that is too small for the first of them.
   [[nodiscard]] bool has_idle_room(const QuotaAccount& account) const;
   [[nodiscard]] QuotaAccount account_of(const Job& job) const {

@@ -34,7 +34,7 @@ inline void set_queues(TestFlock& flock, QueueTree tree) {
   flock.run_for(std::chrono::seconds(1));
 }
 
-inline JobSpec job_of(std::uint64_t n, std::uint32_t gpus, Duration duration,
+inline JobSpec job_in(std::uint64_t n, std::uint32_t gpus, Duration duration,
                       const std::string& queue, std::int32_t priority = 0) {
   JobSpec spec;
   spec.id = JobId{0, n};
@@ -47,7 +47,7 @@ inline JobSpec job_of(std::uint64_t n, std::uint32_t gpus, Duration duration,
 
 inline void submit_to(TestFlock& flock, std::uint64_t n, std::uint32_t gpus, Duration duration,
                       const std::string& queue, std::int32_t priority = 0, std::uint64_t home = 0) {
-  flock.submit(job_of(n, gpus, duration, queue, priority), static_cast<std::uint32_t>(home));
+  flock.submit(job_in(n, gpus, duration, queue, priority), static_cast<std::uint32_t>(home));
 }
 
 /// GPUs of attempts of the queue, at all homes that are up, counted from the jobs themselves.
