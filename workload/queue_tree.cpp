@@ -12,8 +12,8 @@ namespace {
 constexpr std::size_t kNameBytes = 256;
 constexpr std::size_t kNamesTold = 8;  // of queues, to people
 
-std::string quoted(std::string_view name) { return "'" + visible_line(name) + "'"; }
-std::string queue(std::string_view name) { return "queue " + quoted(name); }
+std::string in_quotes(std::string_view name) { return "'" + visible_line(name) + "'"; }
+std::string queue(std::string_view name) { return "queue " + in_quotes(name); }
 
 std::string check_word(std::string_view word) {
   if (word.empty()) return "is empty; name it";
@@ -93,7 +93,7 @@ std::string why_not_used(const QueueTree& tree, std::string_view leaf, const std
   while (at != nullptr && at->users.empty()) at = tree.find(above(at->name));
   if (at == nullptr || std::find(at->users.begin(), at->users.end(), user) != at->users.end())
     return {};
-  return queue(leaf) + " is not for " + (user.empty() ? "jobs without a user" : quoted(user)) +
+  return queue(leaf) + " is not for " + (user.empty() ? "jobs without a user" : in_quotes(user)) +
          "; who runs the cluster may add " + (user.empty() ? "one" : "that user") +
          " to those of " + queue(at->name);
 }
