@@ -149,26 +149,6 @@ struct Words {
     return server + (m.drained ? ": drained, " : ": in use, ") + std::to_string(m.attempts) +
            " attempts there";
   }
-  std::string operator()(const SetQueues& m) const {
-    return "version " + std::to_string(m.tree.version);
-  }
-  std::string operator()(const QueuesState& m) const {
-    return "version " + std::to_string(m.tree.version) + (m.reason.empty() ? "" : ": " + m.reason);
-  }
-  std::string operator()(const QuotaAsk& m) const {
-    std::string text = std::to_string(m.stamp.number);
-    for (const QuotaWant& row : m.rows)
-      text += ", " + row.account.queue + " keeps " + std::to_string(row.keep) + " wants " +
-              std::to_string(row.want);
-    return text;
-  }
-  std::string operator()(const QuotaGrant& m) const {
-    std::string text = std::to_string(m.stamp.number);
-    for (const QuotaMay& row : m.rows)
-      text += ", " + row.account.queue + " may " + std::to_string(row.may) +
-              (row.scarce ? " scarce" : "");
-    return text;
-  }
   std::string operator()(const AgentStatus& m) const {
     return std::to_string(m.free) + " free, " + std::to_string(m.quarantined) + " quarantined, " +
            std::to_string(m.drained) + " drained; " + std::to_string(m.suspected) + " suspected, " +
@@ -259,15 +239,6 @@ struct RecordWords {
   std::string operator()(const JobStanding& r) const {
     return "JobStanding " + to_string(r.job) + (r.held ? ", held" : "") + ", " +
            std::to_string(r.failures) + " failures";
-  }
-  std::string operator()(const QueuesSet& r) const {
-    return "QueuesSet version " + std::to_string(r.tree.version);
-  }
-  std::string operator()(const QuotaPortions& r) const {
-    std::string text = "QuotaPortions of agent " + std::to_string(r.home.value);
-    for (const QuotaPortions::Row& row : r.rows)
-      text += ", " + std::to_string(row.may) + " of " + row.account.queue;
-    return text;
   }
   std::string operator()(const TombstoneServed& r) const {
     return "TombstoneServed " + attempt_text(r.attempt) + ", " + text_of(r.served);

@@ -2,6 +2,8 @@
 #include "agents/step/home_quota.h"
 
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 namespace starling {
 namespace {
@@ -59,6 +61,20 @@ void HomeQuota::run_no_more(const Job& job) {
   if (known != portions.accounts().end() && known->second.scarce) say(Urge::now);
   changed.insert(account);
   look = true;
+}
+
+const JobSpec* HomeQuota::shown(Job& job) const {
+  const JobSpec& spec = *job.spec;
+  if (!portions.limits() || (!spec.elastic() && !spec.run.copies)) return &spec;
+  const std::uint32_t workers = portions.asked_by(spec) / std::max(spec.gpus_per_worker, 1U);
+  if (job.within_quota == nullptr || job.within_quota->workers != workers) {
+    JobSpec less = spec;
+    less.workers = workers;
+    if (less.elastic()) less.max_workers = workers;
+    less.run.copies = false;
+    job.within_quota = std::make_shared<const JobSpec>(std::move(less));
+  }
+  return job.within_quota.get();
 }
 
 bool HomeQuota::lets(const Job& job) const {

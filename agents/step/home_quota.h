@@ -68,6 +68,9 @@ class HomeQuota {
   void run(const Job& job);
   void run_no_more(const Job& job);
 
+  /// What policies see of a job that waits: one that may be larger than it asks to be is shown
+  /// without that, for they would wait for room that its queue may not have. Valid while the job is.
+  [[nodiscard]] const JobSpec* shown(Job& job) const;
   /// No job of its account goes before it, and there is room for it.
   [[nodiscard]] bool lets(const Job& job) const;
   /// An attempt of so many GPUs may start, of a job that has `now_used` of them.

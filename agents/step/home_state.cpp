@@ -7,8 +7,9 @@
 
 namespace starling {
 
-void HomeState::enter_waiting(const Job& job, bool blocked) {
+void HomeState::enter_waiting(Job& job, bool blocked) {
   JobView view = view_of(job);
+  view.spec = quota.shown(job);
   view.failed_rounds = job.failed_rounds;
   view.blocked = blocked;
   view.offered = job.closed_homes();

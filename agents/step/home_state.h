@@ -43,7 +43,7 @@ struct HomeState {
   [[nodiscard]] std::uint32_t waiting_jobs() const noexcept {
     return static_cast<std::uint32_t>(waiting.size());
   }
-  void enter_waiting(const Job& job, bool blocked);
+  void enter_waiting(Job& job, bool blocked);
   void leave_waiting(Job& job);
   void enter_running(Job& job);
   void leave_running(Job& job);

@@ -116,6 +116,9 @@ struct Job {
   };
 
   std::shared_ptr<const JobSpec> spec;
+  /// As policies see it while it waits, where its queue keeps it from being larger than it asks to
+  /// be; null: as it is.
+  std::shared_ptr<const JobSpec> within_quota;
   NodeId client;
   std::uint64_t order = 0;
   std::variant<Waiting, Offered, Round, Run> doing;
