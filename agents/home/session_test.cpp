@@ -59,7 +59,7 @@ struct Bench {
 
 TEST_CASE("a node of another protocol gets a Goodbye and no Welcome") {
   Bench bench;
-  bench.hear(executor_node(0), Hello{Role::executor, 8, 9, {}});
+  bench.hear(executor_node(0), Hello{Role::executor, kNewestProtocol + 1, kNewestProtocol + 2, {}});
   CHECK(bench.said<Goodbye>() == 1);
   CHECK(bench.said<Welcome>() == 0);
   bench.hear(executor_node(0), Hello{Role::executor, 1, 9, {}});
