@@ -77,6 +77,7 @@ std::optional<std::string> wrong_command(const CLI::App& root, int argc, const c
     const auto names = command_names(*app);
     if (names.empty()) return std::nullopt;
     const std::string word = i < argc ? argv[i] : "";
+    if (word.empty() && i >= argc && app->get_require_subcommand_min() == 0) return std::nullopt;
     if (!word.empty() && word[0] == '-') return std::nullopt;
     if (std::find(names.begin(), names.end(), word) == names.end()) {
       std::string list;
