@@ -181,7 +181,8 @@ std::string Durable::differs(const AgentState& memory) const {
   }
   if (memory.owner.ledger.drained() != drained_) return "other servers are drained in memory";
   if (memory.owner.drain_versions != words_) return "other words of operators are in memory";
-  return {};
+  return queues_differ(memory.home.quota.portions.tree(),
+                       memory.keeper ? &*memory.keeper : nullptr);
 }
 
 std::string Durable::differs(const ExecutorState& memory) const {
