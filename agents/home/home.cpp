@@ -187,7 +187,11 @@ bool HomeStep::is_full(NodeId from) const {
 void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> offered) {
   STARLING_MARK("agent: accept");
   Job& job = s.home.jobs[submit.spec.id];
-  job.spec = std::make_shared<const JobSpec>(submit.spec);
+  Submit record = submit;
+  record.client = client;
+  // Another fallback later moves no GPUs in use from one account to another.
+  if (record.spec.queue.empty()) record.spec.queue = s.home.quota.portions.tree().fallback;
+  job.spec = std::make_shared<const JobSpec>(record.spec);
   job.client = client;
   job.order = ++s.home.arrivals;
   job.waited = submit.waited;
@@ -205,8 +209,6 @@ void HomeStep::accept(NodeId client, const Submit& submit, std::vector<AgentId> 
   job.held = submit.forwards == 0 && submit.spec.terms.hold;
   job.met = submit.forwards == 0 ? 0 : ~std::uint64_t{0};
   job.failures = submit.failures;
-  Submit record = submit;
-  record.client = client;
   if (!planted(Bug::accepted_before_journal)) {
     persist(JobAccepted{std::move(record), job.order});
   }

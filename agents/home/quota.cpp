@@ -169,13 +169,19 @@ void HomeStep::regate(const QueueTree& tree) {
   STARLING_MARK("agent: other queues");
   HomeQuota& quota = s.home.quota;
   std::vector<std::pair<Job*, bool>> waiting;  // and whether it was blocked
-  std::vector<const Job*> running, rounds;
+  std::vector<const Job*> running;
   for (auto& [id, job] : s.home.jobs) {
     if (job.run() != nullptr) {
       running.push_back(&job);
       quota.run_no_more(job);
+    } else if (job.round() != nullptr && tree.limits()) {
+      // It was let in by a portion that is void now; what ends would otherwise make room for it
+      // beyond a lower limit.
+      leave_round(job);
+      job.doing = Job::Waiting{};
+      waiting.emplace_back(&job, false);
+      s.home.leave_waiting(job);
     } else if (job.round() != nullptr) {
-      rounds.push_back(&job);
       quota.let_no_more(job);
     } else if (const JobView* view = s.home.waiting.find(job.order)) {
       waiting.emplace_back(&job, view->blocked);
@@ -186,9 +192,9 @@ void HomeStep::regate(const QueueTree& tree) {
     }
   }
   quota.portions.set_tree(tree);
+  s.home.name_queues();
   for (const Job* job : running) quota.run(*job);
   quota.portions.begin();
-  for (const Job* job : rounds) quota.let(*job);
   std::ranges::sort(waiting, {}, [](const auto& one) { return one.first->order; });
   for (const auto& [job, blocked] : waiting) (void)queue(*job, blocked);
   quota.changed.clear();

@@ -282,5 +282,34 @@ TEST_CASE("why a job is kept back for its queue is told") {
   CHECK(text.find("it may never have more than 4 GPUs") != std::string::npos);
 }
 
+TEST_CASE("jobs that name no queue stay in the fallback that they were given") {
+  TestFlock flock({.servers = 2});
+  const auto with_fallback = [](std::uint64_t version, const char* fallback) {
+    QueueTree tree = tree_of(version, {queue_of("a", 4), queue_of("b", 4)});
+    tree.fallback = fallback;
+    return tree;
+  };
+  submit_to(flock, 1, 1, 60s, "");  // before there were queues
+  flock.run_for(1s);
+  set_queues(flock, with_fallback(1, "a"));
+  submit_to(flock, 2, 2, 60s, "");
+  flock.run_for(1s);
+  CHECK(used(flock, "a") == 3);
+  set_queues(flock, with_fallback(2, "b"));
+  submit_to(flock, 3, 4, 60s, "b");
+  submit_to(flock, 4, 1, 60s, "");
+  flock.run_for(1s);
+  CHECK(used(flock, "a") == 3);
+  CHECK(used(flock, "b") == 4);
+  CHECK(flock.phase(3) == JobPhase::running);
+  for (const bool compacted : {false, true}) {
+    const auto next = flock.replayed_agent(0, compacted);
+    for (std::uint64_t n = 1; n <= 4; ++n)
+      CHECK(next->state().home.jobs.at(JobId{0, n}).spec->queue == (n <= 2 ? "a" : "b"));
+  }
+  CHECK(flock.settle(5min));
+  CHECK(flock.faults().empty());
+}
+
 }  // namespace
 }  // namespace starling

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "agents/step/home_state.h"
 
+#include <memory>
+#include <string>
 #include <utility>
 
 #include "agents/step/job_view.h"
@@ -35,6 +37,19 @@ void HomeState::enter_running(Job& job) {
   quota.run(job);
   passing.started(job.spec->priority, job.order);
   running.enter(job);
+}
+
+void HomeState::name_queues() {
+  const std::string& fallback = quota.portions.tree().fallback;
+  if (fallback.empty()) return;
+  for (auto& [id, job] : jobs) {
+    if (!job.spec->queue.empty()) continue;
+    JobSpec named = *job.spec;
+    named.queue = fallback;
+    job.spec = std::make_shared<const JobSpec>(std::move(named));
+    if (job.run() == nullptr) continue;
+    if (JobView* view = running.find(job)) view->spec = job.spec.get();
+  }
 }
 
 void HomeState::depart(const Job& job, JobFate fate, Instant now) {

@@ -47,6 +47,10 @@ struct HomeState {
   void leave_waiting(Job& job);
   void enter_running(Job& job);
   void leave_running(Job& job);
+  /// Jobs that name no queue are of the fallback of the tree in force from now on, whatever comes
+  /// after it: what they use stays in one account. A journal says so by QueuesSet. Those that wait
+  /// or are in a round are in no list meanwhile.
+  void name_queues();
   void depart(const Job& job, JobFate fate, Instant now);
   static constexpr std::size_t kMostDeparted = 4096;
   void set_timer(const JobId& id, Job& job, Instant when) { timers.move(id, job.timer, when); }

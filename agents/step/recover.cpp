@@ -208,7 +208,7 @@ struct Replay {
   /// The keeper's home goes by the same record as the keeper.
   void operator()(const QueuesSet& r) {
     if (s.keeper) s.keeper->replay(r);
-    s.home.quota.portions.set_tree(r.tree);
+    if (s.home.quota.portions.set_tree(r.tree)) s.home.name_queues();
   }
   void operator()(const QuotaPortions& r) {
     if (s.keeper) s.keeper->replay(r);

@@ -173,5 +173,16 @@ TEST_CASE("S15: a snapshot has the queues and what homes may use of them") {
   }
 }
 
+TEST_CASE("S25: another fallback moves no job from one queue to another") {
+  Queues q;
+  QueueTree tree = tree_of(1, 8, 1);
+  tree.fallback = "a/y";
+  q.set_all(tree);
+  tree.version = 2, tree.fallback = "a/x";
+  q.set_all(tree);
+  q.start(kA, 20, "a/x");
+  CHECK(q.fine());  // the gang that names none has been in a/y since
+}
+
 }  // namespace
 }  // namespace starling

@@ -261,6 +261,10 @@ std::string Durable::Effects::operator()(const QueuesSet& r) const {
   const std::uint64_t last = d.queues_.version;
   const bool other = r.tree.version < last || (r.tree.version == last && r.tree != d.queues_);
   d.queues_ = r.tree;
+  if (!r.tree.fallback.empty()) {
+    for (auto& [id, job] : d.jobs_)
+      if (job.submit.spec.queue.empty()) job.submit.spec.queue = r.tree.fallback;
+  }
   if (!other) return {};
   return "queues of version " + std::to_string(r.tree.version) + " follow on others of version " +
          std::to_string(last);
