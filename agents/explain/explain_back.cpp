@@ -27,12 +27,15 @@ std::string name_of(const QuotaAccount& account) {
 }
 
 /// What would have to change for a job whose account has `has` and needs more.
-std::string what_helps(const AgentState& s, const QuotaAccount& account,
+std::string what_helps(const AgentState& s, const Job& job, const QuotaAccount& account,
                        const Portions::Account& has) {
   const QueueTree& tree = s.home.quota.portions.tree();
   if (!tree.is_leaf(account.queue))
     return "an operator has taken that queue away since: cancel it and submit it to another one";
   const std::uint32_t most = most_of(tree, account);
+  if (!s.home.quota.can_ever(job))
+    return "it may never have more than " + counted(most, "GPU") +
+           ": it starts once an operator raises that";
   if (most <= has.used)
     return "it may never have more than " + counted(most, "GPU") +
            ": it starts as its jobs end, or once an operator raises that";
@@ -59,8 +62,9 @@ std::vector<std::string> explain_quota(const AgentState& s, const Job& job,
   lines.push_back(begins + name_of(account) + " uses " + std::to_string(has.used) + " of " +
                   counted(has.may, "GPU") + " that it may have here" +
                   (has.let > 0 ? ", jobs up for decision ask for " + std::to_string(has.let) : "") +
-                  ", and it asks for " + std::to_string(quota.portions.asked_by(*job.spec)));
-  if (const HomeQuota::Line* line = quota.line_of(account)) {
+                  ", and it asks for " + std::to_string(quota.asked_by(*job.spec)));
+  if (const HomeQuota::Line* line = quota.line_of(account);
+      line != nullptr && quota.can_ever(job)) {
     std::size_t place = 1;
     for (const QuotaPlace& other : line->back) {
       if (other.order == job.order) break;
@@ -70,7 +74,7 @@ std::vector<std::string> explain_quota(const AgentState& s, const Job& job,
                     counted(line->back.size(), "job") +
                     " that are kept back for it, by priority and age");
   }
-  lines.push_back(what_helps(s, account, has));
+  lines.push_back(what_helps(s, job, account, has));
   return lines;
 }
 

@@ -40,15 +40,22 @@ Instant ask_due(const AgentState& s) {
   return std::min(due, later(quota.asked_at, s.lossy() ? s.config.timers.digest : kPace));
 }
 
+/// Under a policy that changes no sizes a job needs all that it asks for.
+JobSpec as_it_may_run(const AgentState& s, JobSpec spec) {
+  if (!s.policy->facts().elastic) spec.min_workers = spec.max_workers = 0;
+  return spec;
+}
+
 }  // namespace
 
 /// Nothing: it may wait here.
 std::optional<Rejected> HomeStep::why_not_queued_here(const JobSpec& spec) const {
   const QueueTree& tree = s.home.quota.portions.tree();
-  std::string why = why_not_queued(tree, spec);
+  std::string why = why_not_queued(tree, as_it_may_run(s, spec));
   if (why.empty()) return std::nullopt;
   const QuotaAccount account = account_of(tree, spec);
-  const bool large = tree.is_leaf(account.queue) && most_of(tree, account) < spec.gpus();
+  const bool large =
+      tree.is_leaf(account.queue) && most_of(tree, account) < least_gpus(as_it_may_run(s, spec));
   return Rejected{spec.id, large ? Refusal::never_fits : Refusal::invalid, std::move(why)};
 }
 
@@ -92,7 +99,7 @@ void HomeStep::fit_quota(const QuotaAccount& account) {
   while (const HomeQuota::Line* line = quota.line_of(account)) {
     if (!line->back.empty()) {
       Job& first = s.home.jobs.at(line->back.begin()->job);
-      if (quota.portions.may_wait(account, quota.portions.asked_by(*first.spec))) {
+      if (quota.portions.may_wait(account, quota.asked_by(*first.spec))) {
         queue_again(first);
         continue;  // it is let in, waits for something else, or has ended
       }
@@ -139,8 +146,7 @@ void HomeStep::ask_keeper() {
   for (const auto& [account, line] : quota.lines()) {
     if (line.back.empty()) continue;
     const Job& first = s.home.jobs.at(line.back.begin()->job);
-    front[account] = {quota.portions.asked_by(*first.spec), first.spec->priority,
-                      now - first.submitted};
+    front[account] = {quota.asked_by(*first.spec), first.spec->priority, now - first.submitted};
   }
   QuotaAsk ask = quota.portions.ask(front);
   quota.asked = ask.stamp;

@@ -311,5 +311,38 @@ TEST_CASE("jobs that name no queue stay in the fallback that they were given") {
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("a job that is larger than its queue may be now keeps none behind it back") {
+  TestFlock flock({.servers = 2});
+  set_queues(flock, tree_of(1, {queue_of("a", 4)}));
+  submit_to(flock, 1, 4, 5s, "a");
+  flock.run_for(1s);
+  submit_to(flock, 2, 4, 5s, "a");
+  set_queues(flock, tree_of(2, {queue_of("a", 2)}));
+  submit_to(flock, 3, 2, 5s, "a");
+  flock.run_for(20s);
+  CHECK(flock.phase(3) == JobPhase::finished);
+  CHECK(reason_at(flock, 2, 0) == JobReason::quota);
+  (void)flock.take_transcript();
+  flock.ask(0, Explain{JobId{0, 2}});
+  flock.run_for(1s);
+  std::string text;
+  for (const std::string& line : flock.take_transcript()) text += line;
+  CAPTURE(text);
+  CHECK(text.find("it starts once an operator raises that") != std::string::npos);
+  set_queues(flock, tree_of(3, {queue_of("a", 4)}));
+  CHECK(flock.settle(1min));
+  CHECK(flock.phase(2) == JobPhase::finished);
+}
+
+TEST_CASE("under a policy of one size an elastic job needs room for all its workers") {
+  TestFlock flock({.servers = 2});
+  set_queues(flock, tree_of(1, {queue_of("a", 3)}));
+  JobSpec spec = job_in(1, 4, 5s, "a");
+  spec.min_workers = 1;
+  spec.max_workers = 4;
+  flock.inject(0, client_node(0), Submit{spec, client_node(0)});
+  CHECK(flock.agent(0).home.jobs.empty());
+}
+
 }  // namespace
 }  // namespace starling

@@ -17,7 +17,7 @@ std::uint32_t gpus_of(const Job& job) { return static_cast<std::uint32_t>(job.pl
 void HomeQuota::let(const Job& job) {
   if (!portions.limits()) return;
   const QuotaAccount account = account_of(job);
-  portions.let(account, portions.asked_by(*job.spec));
+  portions.let(account, asked_by(*job.spec));
   lines_[account].let.insert(place_of(job));
 }
 
@@ -25,15 +25,16 @@ void HomeQuota::let_no_more(const Job& job) {
   if (!portions.limits()) return;
   const auto line = lines_.find(account_of(job));
   if (line == lines_.end() || line->second.let.erase(place_of(job)) == 0) return;
-  portions.let_no_more(line->first, portions.asked_by(*job.spec));
+  portions.let_no_more(line->first, asked_by(*job.spec));
   changed.insert(line->first);
   look = true;
   drop_if_empty(line);
 }
 
 void HomeQuota::keep_back(const Job& job) {
+  if (!can_ever(job)) return;  // in no line: those behind it would wait in vain
   const QuotaAccount account = account_of(job);
-  portions.keep_back(account, portions.asked_by(*job.spec));
+  portions.keep_back(account, asked_by(*job.spec));
   lines_[account].back.insert(place_of(job));
   changed.insert(account);  // it may go before some that are up for decision
   look = true;
@@ -43,7 +44,7 @@ void HomeQuota::keep_back_no_more(const Job& job) {
   if (!portions.limits()) return;
   const auto line = lines_.find(account_of(job));
   if (line == lines_.end() || line->second.back.erase(place_of(job)) == 0) return;
-  portions.keep_back_no_more(line->first, portions.asked_by(*job.spec));
+  portions.keep_back_no_more(line->first, asked_by(*job.spec));
   changed.insert(line->first);  // a smaller one may be the first now
   look = true;
   drop_if_empty(line);
@@ -66,7 +67,7 @@ void HomeQuota::run_no_more(const Job& job) {
 const JobSpec* HomeQuota::shown(Job& job) const {
   const JobSpec& spec = *job.spec;
   if (!portions.limits() || (!spec.elastic() && !spec.run.copies)) return &spec;
-  const std::uint32_t workers = portions.asked_by(spec) / std::max(spec.gpus_per_worker, 1U);
+  const std::uint32_t workers = asked_by(spec) / std::max(spec.gpus_per_worker, 1U);
   if (job.within_quota == nullptr || job.within_quota->workers != workers) {
     JobSpec less = spec;
     less.workers = workers;
@@ -77,12 +78,21 @@ const JobSpec* HomeQuota::shown(Job& job) const {
   return job.within_quota.get();
 }
 
+std::uint32_t HomeQuota::asked_by(const JobSpec& spec) const {
+  return sizes_ ? portions.asked_by(spec) : spec.gpus();
+}
+
+bool HomeQuota::can_ever(const Job& job) const {
+  return !portions.limits() || asked_by(*job.spec) <= most_of(portions.tree(), account_of(job));
+}
+
 bool HomeQuota::lets(const Job& job) const {
   if (!portions.limits()) return true;
+  if (!can_ever(job)) return false;
   const QuotaAccount account = account_of(job);
   const Line* line = line_of(account);
   if (line != nullptr && !line->back.empty() && *line->back.begin() < place_of(job)) return false;
-  return portions.may_wait(account, portions.asked_by(*job.spec));
+  return portions.may_wait(account, asked_by(*job.spec));
 }
 
 bool HomeQuota::may_start(const Job& job, std::size_t gpus, std::size_t now_used) const {

@@ -36,7 +36,8 @@ class HomeQuota {
   /// How soon the keeper is to hear of what has changed.
   enum class Urge : std::uint8_t { none, soon, now };
 
-  explicit HomeQuota(Incarnation life) : portions(life) {}
+  /// `sizes`: the policy starts elastic jobs with fewer workers than they ask for, too.
+  explicit HomeQuota(Incarnation life, bool sizes = true) : portions(life), sizes_(sizes) {}
 
   Portions portions;
   std::set<QuotaAccount> changed;  ///< whose lines are to be looked at
@@ -71,6 +72,11 @@ class HomeQuota {
   /// What policies see of a job that waits: one that may be larger than it asks to be is shown
   /// without that, for they would wait for room that its queue may not have. Valid while the job is.
   [[nodiscard]] const JobSpec* shown(Job& job) const;
+  /// How many GPUs of its account a job waits with (Portions::asked_by).
+  [[nodiscard]] std::uint32_t asked_by(const JobSpec& spec) const;
+  /// Its account may have so many at the utmost. Another is kept back, in no line, until there are
+  /// other queues.
+  [[nodiscard]] bool can_ever(const Job& job) const;
   /// No job of its account goes before it, and there is room for it.
   [[nodiscard]] bool lets(const Job& job) const;
   /// An attempt of so many GPUs may start, of a job that has `now_used` of them.
@@ -93,6 +99,7 @@ class HomeQuota {
  private:
   void drop_if_empty(std::map<QuotaAccount, Line>::iterator line);
 
+  bool sizes_;
   std::map<QuotaAccount, Line> lines_;
 };
 

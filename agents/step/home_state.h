@@ -21,7 +21,7 @@ namespace starling {
 /// `remembered`.
 struct HomeState {
   explicit HomeState(const PolicyFacts& policy, Incarnation life = Incarnation{1})
-      : quota(life), running(policy) {}
+      : quota(life, policy.elastic), running(policy) {}
 
   std::map<JobId, Job> jobs;
   TimerQueue<JobId> timers;
