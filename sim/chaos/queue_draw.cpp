@@ -56,11 +56,11 @@ std::vector<QueueSpec> QueueDraw::plain(const std::vector<std::string>& names) c
   return queues;
 }
 
-std::uint32_t QueueDraw::largest(const std::string& queue, const std::string& fallback) const {
+std::uint32_t QueueDraw::largest(const std::string& queue) const {
   std::uint32_t most = 1;
   for (const auto& [named, gpus] : largest_) {
-    const std::string& in = named.empty() ? fallback : named;
-    if (in == queue || in.starts_with(queue + "/")) most = std::max(most, gpus);
+    if (named.empty() || named == queue || named.starts_with(queue + "/"))
+      most = std::max(most, gpus);
   }
   return most;
 }
@@ -87,11 +87,16 @@ QueueTree QueueDraw::any(Rng& rng) const {
   const std::vector<std::string> leaves = leaves_of(names);
   QueueTree tree;
   tree.queues = plain(names);
-  if (rng.chance(0.8)) tree.fallback = one_of(leaves, rng);
+  // Jobs stay in it: no tree has queues below it.
+  std::vector<std::string> fallbacks = leaves_of(names_);
+  std::erase_if(fallbacks, [&](const std::string& leaf) {
+    return std::find(leaves.begin(), leaves.end(), leaf) == leaves.end();
+  });
+  if (rng.chance(0.8) && !fallbacks.empty()) tree.fallback = one_of(fallbacks, rng);
   for (QueueSpec& queue : tree.queues) {
     const bool leaf = std::find(leaves.begin(), leaves.end(), queue.name) != leaves.end();
     const auto limit = [&](std::uint32_t least) { return least + rng.below(gpus_ + 1); };
-    const std::uint32_t least = rng.chance(0.6) ? largest(queue.name, tree.fallback) : 0;
+    const std::uint32_t least = rng.chance(0.6) ? largest(queue.name) : 0;
     if (rng.chance(0.7)) queue.most = limit(least);
     if (leaf && rng.chance(0.3)) queue.most_per_user = limit(least);
     if (rng.chance(0.05)) queue.users = {"ann", "bob"};
@@ -107,7 +112,7 @@ QueueTree QueueDraw::lasting(Rng& rng) const {
   tree.fallback = one_of(leaves, rng);
   for (QueueSpec& queue : tree.queues) {
     const bool leaf = std::find(leaves.begin(), leaves.end(), queue.name) != leaves.end();
-    const std::uint32_t least = largest(queue.name, tree.fallback);
+    const std::uint32_t least = largest(queue.name);
     const auto limit = [&] { return rng.chance(0.3) ? least : least + rng.below(gpus_ + 1); };
     if (rng.chance(0.7)) queue.most = limit();
     if (leaf && rng.chance(0.3)) queue.most_per_user = limit();

@@ -31,8 +31,9 @@ class QueueDraw {
 
  private:
   [[nodiscard]] std::vector<QueueSpec> plain(const std::vector<std::string>& names) const;
-  /// GPUs of the largest job there or below, by which queue those count that name none.
-  [[nodiscard]] std::uint32_t largest(const std::string& queue, const std::string& fallback) const;
+  /// GPUs of the largest job that may be there or below: those that name none are in what was the
+  /// fallback when they came.
+  [[nodiscard]] std::uint32_t largest(const std::string& queue) const;
   void guarantee(QueueTree& tree, Rng& rng) const;
 
   std::uint32_t gpus_;

@@ -54,6 +54,21 @@ TEST_CASE("trees that are drawn make sense, and differ") {
   }
 }
 
+TEST_CASE("a job that stays in an earlier fallback can run by a lasting tree, too") {
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    QueueDraw draw(kGpus, Rng(seed));
+    std::vector<JobSpec> jobs = named_jobs(draw, Rng(seed + 1000));
+    Rng rng(seed + 2000);
+    const std::string fallback = draw.any(rng).fallback;
+    QueueTree tree = draw.lasting(rng);
+    tree.version = 1;
+    for (JobSpec& job : jobs) {
+      if (job.queue.empty()) job.queue = fallback;
+      CHECK(why_not_queued(tree, job) == "");
+    }
+  }
+}
+
 TEST_CASE("by a lasting tree each job can run, and what it limits is limited") {
   std::size_t limits = 0;
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
