@@ -277,7 +277,8 @@ struct ChangeJob { JobId job; JobChange change = JobChange::unknown; Epoch attem
 
 // --- Since protocol 8 ------------------------------------------------------------------------------
 /// From an operator to the agent of partition 0, the keeper of queues: answered with QueuesState once it is durable.
-/// And from the keeper to other agents, until they ask under that tree. Its version is the next after the one in force.
+/// And from the keeper to other agents, until they ask under that tree. Its version is the next after the one in force, or
+/// where the keeper has lost that, any above all that homes have said.
 struct SetQueues { QueueTree tree; };
 /// From a client to the keeper, answered with QueuesState.
 struct QueuesQuery {};
@@ -289,7 +290,8 @@ struct QueueUse {
   std::uint32_t want = 0;  ///< asked for by jobs that are kept back, as homes have last said
   friend bool operator==(const QueueUse&, const QueueUse&) = default;
 };
-/// `why` unknown: `tree` is in force. Otherwise why another was not taken.
+/// `why` unknown: `tree` is in force, or with a `reason`, the keeper has lost what was, and the version is that of the
+/// lost one. Otherwise why another was not taken.
 struct QueuesState {
   QueueTree tree; std::vector<QueueUse> uses; std::vector<AgentId> unaware; Refusal why = Refusal::unknown; std::string reason;
   static constexpr std::size_t kMostUses = 8192;

@@ -18,7 +18,8 @@ void HomeStep::on(NodeId from, const SetQueues& set) {
   STARLING_MARK("agent: SetQueues from an operator");
   const auto refused = [&](Refusal why, std::string reason) {
     QueuesState state;
-    state.tree = s.home.quota.portions.tree();
+    state.tree = s.keeper ? s.keeper->tree() : s.home.quota.portions.tree();
+    if (s.keeper) state.tree.version = s.keeper->newest();
     state.why = why;
     state.reason = std::move(reason);
     send(from, std::move(state));
@@ -55,13 +56,26 @@ void HomeStep::on(NodeId from, const QueuesQuery&) {
 void HomeStep::on(NodeId from, const QuotaAsk& ask) {
   STARLING_MARK("agent: QuotaAsk");
   if (!is_agent(from) || !s.keeper) return refuse();
-  if (s.calling_roll() || !s.keeper->heard(agent_of(from), ask, now)) return;
+  if (s.calling_roll()) return;
+  // Late, or of a life on an old copy of the journal, which counts anew from this answer on.
+  if (!s.keeper->heard(agent_of(from), ask, now))
+    return tell(agent_of(from), s.keeper->grant_for(agent_of(from)));
   share_out_queues();
   if (ask.tree < s.keeper->tree().version) tell_queues(agent_of(from));
 }
 
+/// A life after which a roll is called may be one on an old copy, in which homes may have more than
+/// stands here: those that can be heard say first what they have.
+bool HomeStep::knows_homes() const {
+  return s.config.roll_call == Duration{0} ||
+         std::ranges::all_of(s.flock.peers, [this](const PeerState& peer) {
+           return peer.peer.agent == me() || s.keeper->has_said(peer.peer.agent) ||
+                  peer.watch.protocol < kQueuesProtocol || !reachable(peer.watch);
+         });
+}
+
 void HomeStep::share_out_queues() {
-  for (const AgentId home : s.keeper->share_out(now)) {
+  for (const AgentId home : s.keeper->share_out(now, knows_homes())) {
     if (!planted(Bug::quota_not_durable)) persist(s.keeper->portions_of(home));
     tell(home, s.keeper->grant_for(home));
   }
@@ -90,10 +104,28 @@ QueuesState HomeStep::queues_state() const {
     return state;
   }
   state.tree = s.keeper->tree();
+  if (const std::uint64_t newest = s.keeper->newest(); newest > state.tree.version) {
+    state.reason = "agents go by queues of version " + std::to_string(newest) +
+                   ", which agent 0 has lost: nothing more is given out until queues are set anew";
+    state.tree.version = newest;  // others are to follow on that
+  }
   state.uses = s.keeper->uses();
   state.uses.resize(std::min(state.uses.size(), QueuesState::kMostUses));
   state.unaware = s.keeper->unaware();
   return state;
+}
+
+/// Perhaps a new life of it. On an old copy of its journal it may go by an older tree or by none, and
+/// then says nothing by itself; and a keeper that has lost its tree hears so which version there was.
+void HomeStep::on(NodeId from, const Hello& hello) {
+  OwnerStep::on(from, hello);
+  if (!is_agent(from) || from == agent_node(me())) return;
+  if (s.keeper && s.keeper->tree().version > 0) {
+    s.keeper->doubt(agent_of(from));
+    tell_queues(agent_of(from));
+  } else if (from == agent_node(AgentId{0}) && s.home.quota.portions.tree().version > 0) {
+    s.home.quota.say(HomeQuota::Urge::now);
+  }
 }
 
 /// What homes want is not durable, so each is asked to say it again.
@@ -106,11 +138,11 @@ void HomeStep::begin_keeping() {
 
 void HomeStep::tell_queues(AgentId home) { tell(home, SetQueues{s.keeper->tree()}); }
 
-/// With each heartbeat: the tree to those that have not asked under it, and what has come to be due
+/// With each heartbeat: the tree to those that have not asked under it in this life, and what has come to be due
 /// to those that wait.
 void HomeStep::mind_homes() {
   if (s.calling_roll() || s.keeper->tree().version == 0) return;
-  for (const AgentId home : s.keeper->unaware()) {
+  for (const AgentId home : s.keeper->to_tell()) {
     if (home == me() || reachable(s.flock.peers[home.value].watch)) tell_queues(home);
   }
   if (s.keeper->goes_on()) share_out_queues();

@@ -165,5 +165,32 @@ TEST_CASE("a queue that is guaranteed GPUs has them once those who were lent the
   CHECK(flock.faults().empty());
 }
 
+TEST_CASE("a home that has lost its queues is told them, a keeper that has lost its takes others") {
+  TestFlock flock({.agents = 2, .servers = 2, .delay = 1ms, .lossy = true});
+  flock.run_for(2s);
+  set_queues(flock, tree_of(1, {queue_of("a", 2)}));
+  set_queues(flock, tree_of(2, {queue_of("a", 4)}));
+  flock.run_for(2s);
+  flock.crash_agent(1);
+  flock.lose_journal(1);
+  flock.restart_agent(1);
+  flock.run_for(5s);
+  CHECK(version_at(flock, 1) == 2);
+  flock.crash_agent(0);
+  flock.lose_journal(0);
+  flock.restart_agent(0);
+  flock.run_for(5s);
+  CHECK(version_at(flock, 0) == 0);
+  CHECK(flock.agent(0).keeper->newest() == 2);
+  CHECK(says(answer_to(flock, 0, QueuesQuery{}), "version 2"));
+  set_queues(flock, tree_of(1, {queue_of("b")}));
+  CHECK(version_at(flock, 0) == 0);
+  set_queues(flock, tree_of(3, {queue_of("b")}));
+  flock.run_for(2s);
+  for (std::uint32_t a = 0; a < 2; ++a) CHECK(version_at(flock, a) == 3);
+  submit_to(flock, 1, 4, 5s, "b", 0, 1);
+  CHECK(flock.settle(1min));
+}
+
 }  // namespace
 }  // namespace starling

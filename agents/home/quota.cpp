@@ -163,6 +163,10 @@ void HomeStep::on(NodeId from, const QuotaGrant& grant) {
   STARLING_MARK("agent: QuotaGrant");
   if (from != agent_node(AgentId{0})) return refuse();
   HomeQuota& quota = s.home.quota;
+  if (quota.portions.catch_up(grant.stamp)) {
+    STARLING_MARK("agent: the keeper of queues knows of later asks than this life");
+    return quota.say(HomeQuota::Urge::now);
+  }
   if (grant.stamp != quota.asked && !planted(Bug::quota_of_any_ask)) return;
   quota.open = false;
   quota.backoff = Duration{0};
@@ -208,13 +212,13 @@ void HomeStep::regate(const QueueTree& tree) {
   change(TriggerKind::arrival);
 }
 
-/// From the keeper. An older tree changes nothing; one that is known is said again because this home
-/// has not been heard to know it, or the keeper does not know what it wants.
+/// From the keeper. One that is known is said again because this home has not been heard to know it,
+/// or the keeper does not know what it wants. An older tree changes nothing, and the ask tells a
+/// keeper that has lost its state which version there was.
 void HomeStep::take_queues(const QueueTree& tree) {
   STARLING_MARK("agent: SetQueues from the keeper");
   const std::uint64_t known = s.home.quota.portions.tree().version;
   if (!check_queues(tree).empty()) return refuse();
-  if (tree.version < known) return;
   if (tree.version > known) {
     if (!s.keeper) persist(QueuesSet{tree});  // the keeper has written it down
     regate(tree);

@@ -65,12 +65,13 @@ std::vector<Record> QuotaKeeper::records() const {
 
 std::string QuotaKeeper::set(const QueueTree& tree, bool& changed) {
   changed = false;
-  if (tree == tree_) return {};
+  const std::uint64_t known = newest();
+  const bool behind = known > tree_.version;
+  if (tree == tree_ && !behind) return {};
   if (std::string bad = check_queues(tree); !bad.empty()) return bad;
-  if (tree.version != tree_.version + 1) {
+  if (behind ? tree.version <= known : tree.version != known + 1) {
     return "queues of version " + std::to_string(tree.version) + " do not follow those in force (" +
-           std::to_string(tree_.version) + "); look at these, and give " +
-           std::to_string(tree_.version + 1);
+           std::to_string(known) + "); look at these, and give " + std::to_string(known + 1);
   }
   adopt(tree);
   changed = true;
@@ -155,6 +156,7 @@ bool QuotaKeeper::heard(AgentId id, const QuotaAsk& ask, Instant now) {
   if (id.value >= homes_.size() || ask.stamp < homes_[id.value].stamp) return false;
   pass(now);
   Home& home = homes_[id.value];
+  home.said = home.said || ask.stamp > home.stamp;  // an equal one may be of a life that is over
   std::vector<Row> rows = rows_of(ask, now);
   replace(home, ask.stamp == home.stamp ? still_wanted(home, std::move(rows)) : std::move(rows));
   home.stamp = ask.stamp;
@@ -196,10 +198,26 @@ QuotaPortions QuotaKeeper::portions_of(AgentId id) const {
   return portions;
 }
 
+std::uint64_t QuotaKeeper::newest() const noexcept {
+  std::uint64_t newest = tree_.version;
+  for (const Home& home : homes_) newest = std::max(newest, home.tree);
+  return newest;
+}
+
+void QuotaKeeper::doubt(AgentId id) { homes_[id.value].said = false; }
+
 std::vector<AgentId> QuotaKeeper::unaware() const {
   std::vector<AgentId> homes;
   for (std::uint32_t i = 0; i < homes_.size(); ++i) {
-    if (homes_[i].tree < tree_.version) homes.push_back(AgentId{i});
+    if (homes_[i].tree != tree_.version) homes.push_back(AgentId{i});
+  }
+  return homes;
+}
+
+std::vector<AgentId> QuotaKeeper::to_tell() const {
+  std::vector<AgentId> homes;
+  for (std::uint32_t i = 0; i < homes_.size(); ++i) {
+    if (homes_[i].tree < tree_.version || !homes_[i].said) homes.push_back(AgentId{i});
   }
   return homes;
 }

@@ -48,7 +48,8 @@ class QuotaKeeper {
 
   /// Another tree, from an operator. Empty: it is in force, and the caller persists QueuesSet; or it
   /// is the one in force, and nothing changes (`changed` tells). Otherwise why not: it makes no sense,
-  /// or its version is not the next one.
+  /// or its version is not the next one. Where homes have said a later version than the one here, this
+  /// keeper has lost it: then whatever is above all of theirs is right.
   [[nodiscard]] std::string set(const QueueTree& tree, bool& changed);
 
   /// What a home asks. It counts if its stamp is the newest of that home; of a tree that is not the
@@ -60,15 +61,24 @@ class QuotaKeeper {
   /// told something: an answer to their ask, more than they had, or that others wait for what they do
   /// not use. Of each the caller persists portions_of(), all of them in one write, and then sends
   /// grant_for(). Ascending. To be called after what was heard, and each second while goes_on();
-  /// costs nothing where nothing is wanted.
-  [[nodiscard]] std::vector<AgentId> share_out(Instant now);
+  /// costs nothing where nothing is wanted. Without `gives` asks are answered and nothing is given.
+  [[nodiscard]] std::vector<AgentId> share_out(Instant now, bool gives = true);
   [[nodiscard]] QuotaPortions portions_of(AgentId home) const;
   [[nodiscard]] QuotaGrant grant_for(AgentId home) const;
   /// Homes want more than they have, or have not answered that others do.
   [[nodiscard]] bool goes_on() const noexcept;
 
+  /// The newest version that is known here or that a home has said.
+  [[nodiscard]] std::uint64_t newest() const noexcept;
+  /// A new life of it may know an older tree, or none.
+  void doubt(AgentId home);
   /// Homes that have not said yet that they know the tree in force. Ascending.
   [[nodiscard]] std::vector<AgentId> unaware() const;
+  /// Those that are to be told it: they do not know it, or have not asked since they are doubted or
+  /// this keeper began. Ascending.
+  [[nodiscard]] std::vector<AgentId> to_tell() const;
+  /// It has asked since then.
+  [[nodiscard]] bool has_said(AgentId home) const { return homes_[home.value].said; }
   /// For `starling queues`: every queue with what is below it, and the users of leaves that limit
   /// them, as many as a QueuesState holds; ascending.
   [[nodiscard]] std::vector<QueueUse> uses() const;
@@ -89,7 +99,8 @@ class QuotaKeeper {
     std::size_t wanting = 0;  ///< rows that want more
     Instant asked{};          ///< when it was last heard
     bool unanswered = false, recalled = false;
-    Instant told{};  ///< when it was recalled
+    bool said = false;  ///< it has asked anew in this life of the keeper and its own
+    Instant told{};     ///< when it was recalled
   };
   struct Open {
     std::vector<QuotaClaim> claims;

@@ -22,12 +22,12 @@ void QuotaKeeper::pass(Instant now) {
   counted_ = now;
 }
 
-std::vector<AgentId> QuotaKeeper::share_out(Instant now) {
+std::vector<AgentId> QuotaKeeper::share_out(Instant now, bool gives) {
   pass(now);
   if (!changed_ && (!goes_on() || (shared_ && now - *shared_ < kCountedEach))) return {};
   shared_ = now;
   changed_ = false;
-  Open open = open_claims(now);
+  Open open = gives ? open_claims(now) : Open{};
   starling::share_out(room_, open.claims, now);
   for (std::size_t i = 0; i < open.claims.size(); ++i) {
     const QuotaClaim& claim = open.claims[i];

@@ -349,5 +349,61 @@ TEST_CASE("queues are told with those below them, and users where they are limit
                                                  {{"t/b", ""}, 3, 3, 0}});
 }
 
+TEST_CASE("a keeper that has lost its tree takes whatever is above all that homes say") {
+  QuotaKeeper keeper(2, 16);
+  const auto ask = [&](std::uint32_t home, std::uint64_t number, std::uint64_t version) {
+    return keeper.heard(AgentId{home}, {{Incarnation{3}, number}, version, {want_of("a", 2, 3, 3)}},
+                        {});
+  };
+  REQUIRE(ask(1, 1, 5));
+  (void)keeper.share_out({});
+  CHECK(keeper.newest() == 5);
+  CHECK(keeper.unaware() == Agents{AgentId{1}});
+  QueueTree tree;
+  tree.queues = {row_of("a", 0, 8)};
+  bool changed = false;
+  for (const std::uint64_t version : {1U, 5U}) {
+    tree.version = version;
+    CHECK(keeper.set(tree, changed).find("give 6") != std::string::npos);
+  }
+  tree.version = 9;
+  CHECK(keeper.set(tree, changed) == "");
+  CHECK(changed);
+  CHECK(keeper.set(tree, changed) == "");
+  CHECK_FALSE(changed);
+  REQUIRE(ask(0, 1, 9));
+  REQUIRE(ask(1, 2, 9));
+  CHECK(keeper.unaware().empty());
+  (void)keeper.share_out({});
+  CHECK(keeper.uses()[0].may == 7);  // 2 and 2 in use, and one of the wishes for 3
+}
+
+TEST_CASE("a home is told the tree in each life of it and of the keeper, until it asks anew") {
+  KeptQueues k({row_of("a")});
+  CHECK(k.keeper.to_tell().empty());
+  k.keeper.doubt(AgentId{1});
+  CHECK(k.keeper.to_tell() == Agents{AgentId{1}});
+  CHECK(k.keeper.unaware().empty());
+  CHECK(k.keeper.heard(AgentId{1}, {{Incarnation{1}, k.numbers[1]}, 1, {}}, k.now));  // a repeat
+  CHECK(k.keeper.to_tell() == Agents{AgentId{1}});
+  k.ask(1, {});
+  CHECK(k.keeper.to_tell().empty());
+  CHECK(k.again().to_tell() == Agents{AgentId{0}, AgentId{1}});
+}
+
+TEST_CASE("an ask is answered and given nothing while others are to speak first") {
+  KeptQueues k({row_of("a")});
+  k.keeper = k.again();
+  CHECK_FALSE(k.keeper.has_said(AgentId{0}));
+  k.ask(0, {want_of("a", 0, 2)});
+  CHECK(k.keeper.has_said(AgentId{0}));
+  CHECK_FALSE(k.keeper.has_said(AgentId{1}));
+  CHECK(k.keeper.share_out(k.now, false) == Agents{AgentId{0}});
+  CHECK(k.may(0, "a") == 0);
+  k.now += 2s;
+  CHECK(k.share() == Agents{AgentId{0}});
+  CHECK(k.may(0, "a") == 2);
+}
+
 }  // namespace
 }  // namespace starling

@@ -147,6 +147,13 @@ QuotaAsk Portions::ask(const std::map<QuotaAccount, Front>& front) {
   return ask;
 }
 
+bool Portions::catch_up(const QuotaStamp& heard) {
+  if (heard <= stamp_) return false;
+  stamp_ = heard;
+  answered_ = tree_.version == 0;
+  return true;
+}
+
 std::vector<QuotaAccount> Portions::heed(const QuotaGrant& grant) {
   std::vector<QuotaAccount> more;
   if (grant.stamp != stamp_ && !planted(Bug::quota_of_any_ask)) return more;

@@ -177,5 +177,15 @@ TEST_CASE("an elastic job waits with as many workers as its queue can ever have"
   CHECK(t.portions.asked_by(spec) == 6);
 }
 
+TEST_CASE("a life on an old copy goes on behind the stamps that the keeper has heard") {
+  ToldHome home;
+  CHECK_FALSE(home.portions.catch_up({Incarnation{7}, 1}));
+  CHECK_FALSE(home.portions.catch_up({Incarnation{6}, 9}));
+  CHECK_FALSE(home.portions.has_to_ask());
+  CHECK(home.portions.catch_up({Incarnation{9}, 4}));
+  CHECK(home.portions.has_to_ask());
+  CHECK(home.portions.ask({}).stamp == QuotaStamp{Incarnation{9}, 5});
+}
+
 }  // namespace
 }  // namespace starling

@@ -130,11 +130,13 @@ struct HomeStep : OwnerStep {
   void on(NodeId from, const QuotaGrant& grant);
 
   // queue_keeper.cpp: who keeps the flock's queues
+  void on(NodeId from, const Hello& hello);
   void on(NodeId from, const SetQueues& set);
   void on(NodeId from, const QueuesQuery& query);
   void on(NodeId from, const QuotaAsk& ask);
   [[nodiscard]] std::string who_knows_no_queues() const;
   [[nodiscard]] QueuesState queues_state() const;
+  [[nodiscard]] bool knows_homes() const;
   void share_out_queues();
   void begin_keeping();
   void mind_homes();

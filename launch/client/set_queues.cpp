@@ -55,7 +55,9 @@ Result<QueuesState> FlockClient::set_queues(QueueTree tree, Duration patience) {
   const Instant until = later(Session::now(), patience);
   if (Status s = keeper_answers(*session_, patience); !s.ok()) return s.error();
   auto before = asked_for(*session_, until - Session::now());
-  if (!before || same_queues(before.value().tree, tree)) return before;
+  // Where the keeper has lost queues that agents go by, it says so.
+  if (!before || (before.value().reason.empty() && same_queues(before.value().tree, tree)))
+    return before;
   tree.version = before.value().tree.version + 1;
   // Late answers to the question have an older version.
   const auto said = session_->ask<QueuesState>(

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/counted.h"
+#include "base/visible.h"
 #include "launch/command_line/exit_codes.h"
 #include "launch/commands/commands.h"
 #include "launch/commands/open_flock.h"
@@ -30,6 +31,8 @@ int show(const Options& o) {
   const auto found = flock.value()->queues();
   if (!found) return failed({found.error().code, "queues: " + found.error().message});
   const QueuesState& state = found.value();
+  if (!state.reason.empty())
+    std::fprintf(stderr, "queues: %s\n", visible_line(state.reason).c_str());
   if (o.json) {
     nlohmann::json all = queues_json(state);
     all["schema"] = 1;
