@@ -31,7 +31,9 @@ Duration again_after(const AgentState& s) {
 /// stays idle goes back: the word that others wait for it may be lost, too.
 Instant ask_due(const AgentState& s) {
   const HomeQuota& quota = s.home.quota;
-  Instant due = quota.open && s.lossy() ? quota.repeat : kNever;
+  // An answer to an earlier ask is none: asks that follow faster than answers come would get none.
+  if (quota.open && s.lossy()) return quota.repeat;
+  Instant due = kNever;
   if (quota.portions.keeps_back() || (s.lossy() && quota.holds_idle()))
     due = std::min(due, later(quota.asked_at, again_after(s)));
   if (quota.holds_scarce()) due = std::min(due, later(quota.turned_at, again_after(s)));

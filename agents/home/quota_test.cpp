@@ -344,5 +344,17 @@ TEST_CASE("under a policy of one size an elastic job needs room for all its work
   CHECK(flock.agent(0).home.jobs.empty());
 }
 
+TEST_CASE("a keeper that is far away is heeded, however often something new is wanted") {
+  TestFlock flock({.agents = 2, .servers = 4, .delay = 700ms, .lossy = true});
+  flock.run_for(5s);
+  set_queues(flock, tree_of(1, {queue_of("a", 4)}));
+  flock.run_for(5s);
+  for (std::uint64_t n = 1; n <= 40; ++n) {
+    submit_to(flock, n, 1, 60s, "a", 0, 1);
+    flock.run_for(500ms);
+  }
+  CHECK(used(flock, "a") == 4);
+}
+
 }  // namespace
 }  // namespace starling
