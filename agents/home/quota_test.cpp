@@ -317,6 +317,7 @@ TEST_CASE("a job that is larger than its queue may be now keeps none behind it b
   submit_to(flock, 1, 4, 5s, "a");
   flock.run_for(1s);
   submit_to(flock, 2, 4, 5s, "a");
+  flock.run_for(1s);
   set_queues(flock, tree_of(2, {queue_of("a", 2)}));
   submit_to(flock, 3, 2, 5s, "a");
   flock.run_for(20s);
