@@ -47,6 +47,7 @@ void HomeState::name_queues() {
     JobSpec named = *job.spec;
     named.queue = fallback;
     job.spec = std::make_shared<const JobSpec>(std::move(named));
+    job.within_quota = nullptr;  // it names none, either
     if (job.run() == nullptr) continue;
     if (JobView* view = running.find(job)) view->spec = job.spec.get();
   }
