@@ -115,8 +115,9 @@ QueuesState HomeStep::queues_state() const {
   return state;
 }
 
-/// Perhaps a new life of it. On an old copy of its journal it may go by an older tree or by none, and
-/// then says nothing by itself; and a keeper that has lost its tree hears so which version there was.
+/// Perhaps a new life of it. On an old copy of its journal it may go by an older tree or by none,
+/// and then says nothing by itself; and a keeper that has lost its tree hears so which version
+/// there was.
 void HomeStep::on(NodeId from, const Hello& hello) {
   OwnerStep::on(from, hello);
   if (!is_agent(from) || from == agent_node(me())) return;
@@ -138,8 +139,8 @@ void HomeStep::begin_keeping() {
 
 void HomeStep::tell_queues(AgentId home) { tell(home, SetQueues{s.keeper->tree()}); }
 
-/// With each heartbeat: the tree to those that have not asked under it in this life, and what has come to be due
-/// to those that wait.
+/// With each heartbeat: the tree to those that have not asked under it in this life, and what has
+/// come to be due to those that wait.
 void HomeStep::mind_homes() {
   if (s.calling_roll() || s.keeper->tree().version == 0) return;
   for (const AgentId home : s.keeper->to_tell()) {

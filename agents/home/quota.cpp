@@ -214,9 +214,9 @@ void HomeStep::regate(const QueueTree& tree) {
   change(TriggerKind::arrival);
 }
 
-/// From the keeper. One that is known is said again because this home has not been heard to know it,
-/// or the keeper does not know what it wants. An older tree changes nothing, and the ask tells a
-/// keeper that has lost its state which version there was.
+/// From the keeper. One that is known is said again because this home has not been heard to know
+/// it, or the keeper does not know what it wants. An older tree changes nothing, and the ask tells
+/// a keeper that has lost its state which version there was.
 void HomeStep::take_queues(const QueueTree& tree) {
   STARLING_MARK("agent: SetQueues from the keeper");
   const std::uint64_t known = s.home.quota.portions.tree().version;

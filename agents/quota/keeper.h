@@ -46,10 +46,10 @@ class QuotaKeeper {
 
   [[nodiscard]] const QueueTree& tree() const noexcept { return tree_; }
 
-  /// Another tree, from an operator. Empty: it is in force, and the caller persists QueuesSet; or it
-  /// is the one in force, and nothing changes (`changed` tells). Otherwise why not: it makes no sense,
-  /// or its version is not the next one. Where homes have said a later version than the one here, this
-  /// keeper has lost it: then whatever is above all of theirs is right.
+  /// Another tree, from an operator. Empty: it is in force, and the caller persists QueuesSet; or
+  /// it is the one in force, and nothing changes (`changed` tells). Otherwise why not: it makes no
+  /// sense, or its version is not the next one. Where homes have said a later version than the one
+  /// here, this keeper has lost it: then whatever is above all of theirs is right.
   [[nodiscard]] std::string set(const QueueTree& tree, bool& changed);
 
   /// What a home asks. It counts if its stamp is the newest of that home; of a tree that is not the

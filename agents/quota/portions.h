@@ -89,8 +89,8 @@ class Portions {
   /// Accounts that may have more than before, so that jobs are let in. Empty: an older stamp or tree,
   /// or nothing new.
   std::vector<QuotaAccount> heed(const QuotaGrant& grant);
-  /// The keeper has heard of a stamp that is newer than all of this life: of one that an old copy of
-  /// the journal does not have. True: so this asks anew, with a newer one yet.
+  /// The keeper has heard of a stamp that is newer than all of this life: of one that an old copy
+  /// of the journal does not have. True: so this asks anew, with a newer one yet.
   bool catch_up(const QuotaStamp& heard);
 
   [[nodiscard]] const std::map<QuotaAccount, Account>& accounts() const noexcept {
