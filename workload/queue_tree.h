@@ -28,8 +28,8 @@ struct QueueSpec {
   friend bool operator==(const QueueSpec&, const QueueSpec&) = default;
 };
 
-/// The queues of a flock. Jobs are in leaves alone. Plain data; check_queues() says whether it makes
-/// sense.
+/// The queues of a flock. Jobs are in leaves alone. Plain data; check_queues() says whether it
+/// makes sense.
 struct QueueTree {
   static constexpr std::size_t kMost = 1024;
 
@@ -64,11 +64,12 @@ struct QuotaAccount {
   std::string user;  ///< empty: all of the queue
   friend auto operator<=>(const QuotaAccount&, const QuotaAccount&) = default;
 };
-/// Of a tree that limits. A job whose queue is no leaf of it has an account that may have nothing. A
-/// job that names no queue goes by `fallback` as it is then: who keeps jobs longer than a tree writes
-/// the queue into them. Jobs without a user are those of one user, who has no name.
+/// Of a tree that limits. A job whose queue is no leaf of it has an account that may have nothing.
+/// A job that names no queue goes by `fallback` as it is then: who keeps jobs longer than a tree
+/// writes the queue into them. Jobs without a user are those of one user, who has no name.
 [[nodiscard]] QuotaAccount account_of(const QueueTree& tree, const JobSpec& spec);
-/// GPUs that the account may have at the utmost: the least `most` on its way up; 0: it is of no leaf.
+/// GPUs that the account may have at the utmost: the least `most` on its way up; 0: it is of no
+/// leaf.
 [[nodiscard]] std::uint32_t most_of(const QueueTree& tree, const QuotaAccount& account) noexcept;
 /// GPUs that the job cannot do without: of an elastic one those of its fewest workers.
 [[nodiscard]] std::uint64_t least_gpus(const JobSpec& spec) noexcept;

@@ -38,6 +38,14 @@ void add_earlier_stays(const Remembered& past, JobId id, const Job& job,
   records.push_back(JobMoved{id, known ? gone->second.to : job.offered.back()});
 }
 
+void add_queues(const AgentState& s, std::vector<Record>& records) {
+  if (s.keeper) {
+    for (Record& record : s.keeper->records()) records.push_back(std::move(record));
+  } else if (s.home.quota.portions.tree().version > 0) {
+    records.push_back(QueuesSet{s.home.quota.portions.tree()});
+  }
+}
+
 }  // namespace
 
 std::vector<Record> Agent::snapshot() const {
@@ -108,11 +116,7 @@ std::vector<Record> Agent::snapshot() const {
     records.push_back(ServerDrained{server, true});
   for (const auto& [server, version] : s.owner.drain_versions)
     records.push_back(DrainVersion{server, version});
-  if (s.keeper) {
-    for (Record& record : s.keeper->records()) records.push_back(std::move(record));
-  } else if (s.home.quota.portions.tree().version > 0) {
-    records.push_back(QueuesSet{s.home.quota.portions.tree()});
-  }
+  add_queues(s, records);
   for (const AttemptId attempt : s.owner.ledger.tombstones().order()) {
     const Tombstone& stone = *s.owner.ledger.tombstones().find(attempt);
     if (!stone.durable) continue;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The keeper of the flock's queues, which is the agent of partition 0: it tells all others the tree,
-// and hands out what each home may use of it. What is written down in a step is durable before what
-// the same step says leaves, so a portion is before the grant that gives it.
+// The keeper of the flock's queues, which is the agent of partition 0: it tells all others the
+// tree, and hands out what each home may use of it. What is written down in a step is durable
+// before what the same step says leaves, so a portion is before the grant that gives it.
 #include <algorithm>
 #include <utility>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The agent of partition 0 keeps the flock's queues: who may change them, who learns of it, and what
-// a new life of it still knows.
+// The agent of partition 0 keeps the flock's queues: who may change them, who learns of it, and
+// what a new life of it still knows.
 #include <doctest/doctest.h>
 
 #include <string>

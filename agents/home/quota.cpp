@@ -17,8 +17,8 @@
 namespace starling {
 namespace {
 
-/// Where nothing gets lost, what is no new wish and gives nothing back is said at most so often: two
-/// homes that give each other what neither can use now would do nothing else.
+/// Where nothing gets lost, what is no new wish and gives nothing back is said at most so often:
+/// two homes that give each other what neither can use now would do nothing else.
 constexpr Duration kPace = std::chrono::seconds(1);
 
 /// Between two words of a home that waits, and between two turns of what several homes wait for.
@@ -75,8 +75,9 @@ void HomeStep::keep_back_for_quota(Job& job) {
   s.home.set_timer(job.spec->id, job, kNever);
 }
 
-/// The last of those up for decision, if all are to be, they are more than the account may have or a
-/// job that is kept back stands before it. One in a round goes on, and is looked at when it starts.
+/// The last of those up for decision, if all are to be, they are more than the account may have or
+/// a job that is kept back stands before it. One in a round goes on, and is looked at when it
+/// starts.
 Job* HomeStep::to_take_back(const QuotaAccount& account, bool all) {
   const HomeQuota::Line* line = s.home.quota.line_of(account);
   if (line == nullptr) return nullptr;
@@ -159,8 +160,8 @@ void HomeStep::ask_keeper() {
   tell(AgentId{0}, std::move(ask));
 }
 
-/// From the keeper. An answer to an earlier ask is too late, and a repeat gives nothing, as Portions
-/// says.
+/// From the keeper. An answer to an earlier ask is too late, and a repeat gives nothing, as
+/// Portions says.
 void HomeStep::on(NodeId from, const QuotaGrant& grant) {
   STARLING_MARK("agent: QuotaGrant");
   if (from != agent_node(AgentId{0})) return refuse();

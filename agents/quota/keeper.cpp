@@ -78,8 +78,9 @@ std::string QuotaKeeper::set(const QueueTree& tree, bool& changed) {
   return {};
 }
 
-/// A home that goes by an earlier tree counts otherwise in queues that it does not have, and in those
-/// that did not limit users: of these nothing is given before all homes have said what they use.
+/// A home that goes by an earlier tree counts otherwise in queues that it does not have, and in
+/// those that did not limit users: of these nothing is given before all homes have said what they
+/// use.
 void QuotaKeeper::adopt(const QueueTree& tree) {
   std::map<std::string, std::uint64_t> since;
   for (const QueueSpec& q : tree.queues) {
@@ -168,8 +169,8 @@ bool QuotaKeeper::heard(AgentId id, const QuotaAsk& ask, Instant now) {
   return true;
 }
 
-/// Of an ask that is repeated, or heard for the first time in this life. The home may have been given
-/// more under its stamp: that stands, and is taken off what it wants.
+/// Of an ask that is repeated, or heard for the first time in this life. The home may have been
+/// given more under its stamp: that stands, and is taken off what it wants.
 std::vector<QuotaKeeper::Row> QuotaKeeper::still_wanted(const Home& home, std::vector<Row> rows) {
   for (Row& row : rows) {
     const std::uint64_t needs = std::uint64_t{row.may} + row.want;

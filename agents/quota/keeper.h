@@ -17,9 +17,9 @@
 namespace starling {
 
 /// The queues of a flock and what each home may use of them. The agent of partition 0 has one. An
-/// escrow (O'Neil, "The escrow transactional method", ACM TODS 11(4), 1986): what is left of a limit
-/// is handed out to homes in portions, within which they start jobs without asking. Pure: the caller
-/// writes down what a call says is to be written, before anything leaves.
+/// escrow (O'Neil, "The escrow transactional method", ACM TODS 11(4), 1986): what is left of a
+/// limit is handed out to homes in portions, within which they start jobs without asking. Pure: the
+/// caller writes down what a call says is to be written, before anything leaves.
 ///
 /// Guarantee: in whatever order asks and grants are lost, repeated or late, the portion that stands
 /// here of a home is at least the one that the home goes by; and what is given never makes the
@@ -28,8 +28,8 @@ namespace starling {
 /// GPUs and a quarter more: policies choose among a little more than fits.
 class QuotaKeeper {
  public:
-  /// What a home wants is forgotten so long after it was last heard, so that nothing is kept for one
-  /// that is gone.
+  /// What a home wants is forgotten so long after it was last heard, so that nothing is kept for
+  /// one that is gone.
   static constexpr Duration kWantLasts = std::chrono::minutes(1);
   /// A home that was told that others wait is told again after this, if it has not asked since.
   static constexpr Duration kTellAgain = std::chrono::seconds(10);
@@ -39,9 +39,9 @@ class QuotaKeeper {
   // Of earlier lives, in the order of the journal.
   void replay(const QueuesSet& set);
   void replay(const QuotaPortions& portions);
-  /// The records that make it as it is now, for a snapshot: what homes want and what queues have had
-  /// so far is not durable. The last QueuesSet has the tree in force; where some home does not know it
-  /// yet, one of earlier versions may stand before it.
+  /// The records that make it as it is now, for a snapshot: what homes want and what queues have
+  /// had so far is not durable. The last QueuesSet has the tree in force; where some home does not
+  /// know it yet, one of earlier versions may stand before it.
   [[nodiscard]] std::vector<Record> records() const;
 
   [[nodiscard]] const QueueTree& tree() const noexcept { return tree_; }
@@ -58,10 +58,11 @@ class QuotaKeeper {
   bool heard(AgentId home, const QuotaAsk& ask, Instant now);
 
   /// Gives out what there is to those that want it: share_out.h says by which rule. Homes that are
-  /// told something: an answer to their ask, more than they had, or that others wait for what they do
-  /// not use. Of each the caller persists portions_of(), all of them in one write, and then sends
-  /// grant_for(). Ascending. To be called after what was heard, and each second while goes_on();
-  /// costs nothing where nothing is wanted. Without `gives` asks are answered and nothing is given.
+  /// told something: an answer to their ask, more than they had, or that others wait for what they
+  /// do not use. Of each the caller persists portions_of(), all of them in one write, and then
+  /// sends grant_for(). Ascending. To be called after what was heard, and each second while
+  /// goes_on(); costs nothing where nothing is wanted. Without `gives` asks are answered and
+  /// nothing is given.
   [[nodiscard]] std::vector<AgentId> share_out(Instant now, bool gives = true);
   [[nodiscard]] QuotaPortions portions_of(AgentId home) const;
   [[nodiscard]] QuotaGrant grant_for(AgentId home) const;

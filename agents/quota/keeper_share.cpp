@@ -69,8 +69,8 @@ QuotaKeeper::Open QuotaKeeper::open_claims(Instant now) {
   return open;
 }
 
-/// Whether the home is told how it stands. An answer to an ask needs no care, for who gets none asks
-/// again; another word is repeated until the home asks.
+/// Whether the home is told how it stands. An answer to an ask needs no care, for who gets none
+/// asks again; another word is repeated until the home asks.
 bool QuotaKeeper::tell(Home& home, AgentId id, const QuotaScarcity& scarcity, Instant now) const {
   const auto is_scarce = [&](const Row& row) { return row.may > 0 && scarcity.at(row.place, id); };
   if (!home.unanswered) {

@@ -1,79 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "agents/quota/keeper.h"
-
 #include <doctest/doctest.h>
 
-#include <map>
-#include <variant>
+#include "agents/quota/kept_queues_test.h"
 
 namespace starling {
 namespace {
 
 using namespace std::chrono_literals;
-using Agents = std::vector<AgentId>;
-
-constexpr std::uint32_t kFree = QueueSpec::kNoLimit;
-
-QueueSpec row_of(std::string name, std::uint32_t guaranteed = 0, std::uint32_t most = kFree,
-                 std::uint32_t weight = 1) {
-  QueueSpec q;
-  q.name = std::move(name), q.guaranteed = guaranteed, q.most = most, q.weight = weight;
-  return q;
-}
-
-QuotaWant want_of(std::string queue, std::uint32_t keep, std::uint32_t want,
-                  std::uint32_t first = 1, std::int32_t priority = 0, Duration waited = {}) {
-  return {{std::move(queue), ""}, keep, keep, want, first, priority, waited};
-}
-
-/// A keeper of 16 GPUs, of which 20 may be given out, and homes that know its tree.
-struct KeptQueues {
-  explicit KeptQueues(std::vector<QueueSpec> queues, std::size_t homes = 2)
-      : keeper(homes, 16), count(homes) {
-    set(std::move(queues));
-    for (std::uint32_t i = 0; i < homes; ++i) ask(i, {});
-    (void)share();
-  }
-  void set(std::vector<QueueSpec> queues) {
-    QueueTree tree;
-    tree.version = keeper.tree().version + 1;
-    tree.queues = std::move(queues);
-    bool changed = false;
-    REQUIRE(keeper.set(tree, changed) == "");
-    REQUIRE(changed);
-  }
-  QuotaAsk ask(std::uint32_t home, std::vector<QuotaWant> rows) {
-    QuotaAsk said{{Incarnation{1}, ++numbers[home]}, keeper.tree().version, std::move(rows)};
-    REQUIRE(keeper.heard(AgentId{home}, said, now));
-    return said;
-  }
-  Agents share() { return keeper.share_out(now); }
-  [[nodiscard]] std::uint32_t may(std::uint32_t home, const std::string& queue,
-                                  const std::string& user = {}) const {
-    for (const QuotaMay& row : keeper.grant_for(AgentId{home}).rows) {
-      if (row.account == QuotaAccount{queue, user}) return row.may;
-    }
-    return 0;
-  }
-  [[nodiscard]] QuotaMay row(std::uint32_t home, const std::string& queue) const {
-    for (const QuotaMay& one : keeper.grant_for(AgentId{home}).rows) {
-      if (one.account.queue == queue) return one;
-    }
-    return {};
-  }
-  QuotaKeeper again() const {
-    QuotaKeeper next(count, 16);
-    for (const Record& record : keeper.records()) {
-      if (const auto* tree = std::get_if<QueuesSet>(&record)) next.replay(*tree);
-      if (const auto* of = std::get_if<QuotaPortions>(&record)) next.replay(*of);
-    }
-    return next;
-  }
-  QuotaKeeper keeper;
-  std::size_t count;
-  Instant now{};
-  std::map<std::uint32_t, std::uint64_t> numbers;
-};
 
 TEST_CASE("a tree is taken if it makes sense and is the next, and known when homes say so") {
   QuotaKeeper keeper(2, 16);
@@ -178,92 +111,6 @@ TEST_CASE("its records make a keeper that has given the same, and goes on") {
   (void)next.share_out(k.now);
   REQUIRE(next.portions_of(AgentId{1}).rows.size() == 1);
   CHECK(next.portions_of(AgentId{1}).rows[0] == QuotaPortions::Row{{"a", ""}, 6});
-}
-
-TEST_CASE("queues below their guarantee come first, then those that have least for their weight") {
-  KeptQueues k({row_of("a", 6), row_of("b", 0, kFree, 3), row_of("c")});
-  k.ask(0, {want_of("a", 0, 99), want_of("b", 0, 99), want_of("c", 0, 99)});
-  (void)k.share();
-  CHECK(k.may(0, "a") == 6);
-  CHECK(k.may(0, "b") == 10);
-  CHECK(k.may(0, "c") == 4);
-}
-
-TEST_CASE("shares are those of a level: a team with many queues has no more than one with one") {
-  KeptQueues k({row_of("a"), row_of("a/1"), row_of("a/2"), row_of("a/3"), row_of("b")});
-  k.ask(0, {want_of("a/1", 0, 99), want_of("a/2", 0, 99), want_of("a/3", 0, 99)});
-  k.ask(1, {want_of("b", 0, 99)});
-  (void)k.share();
-  CHECK(k.may(1, "b") == 10);
-}
-
-TEST_CASE("what a queue has had lately counts against it") {
-  KeptQueues k({row_of("a"), row_of("b")});
-  k.ask(0, {want_of("a", 20, 0)});
-  (void)k.share();
-  k.now += 6h;
-  k.ask(0, {want_of("a", 0, 99)});
-  k.ask(1, {want_of("b", 0, 99)});
-  (void)k.share();
-  CHECK(k.may(1, "b") > k.may(0, "a"));
-}
-
-TEST_CASE("what is lent leaves the guarantees of others that are wanted, and not idle ones") {
-  KeptQueues k({row_of("a", 8), row_of("b")});
-  k.ask(0, {want_of("b", 14, 99)});
-  (void)k.share();
-  CHECK(k.may(0, "b") == 20);
-  k.ask(0, {want_of("b", 14, 99)});
-  k.ask(1, {want_of("a", 0, 8, 8)});
-  (void)k.share();
-  CHECK(k.may(0, "b") == 14);
-  CHECK(k.may(1, "a") == 0);
-  k.ask(0, {want_of("b", 12, 99)});
-  (void)k.share();
-  CHECK(k.may(1, "a") == 8);
-}
-
-TEST_CASE("guarantees in which no job fits keep nothing from others") {
-  KeptQueues k({row_of("t", 0, 8), row_of("t/a", 3), row_of("t/b", 2)});
-  k.ask(0, {want_of("t/a", 0, 7, 7)});
-  k.ask(1, {want_of("t/b", 0, 7, 7)});
-  (void)k.share();
-  CHECK(k.may(0, "t/a") + k.may(1, "t/b") == 7);
-}
-
-TEST_CASE("in a queue the home whose first job is most urgent comes first, then the longest wait") {
-  KeptQueues k({row_of("a", 0, 4)}, 3);
-  k.ask(0, {want_of("a", 0, 4, 4, 0, 9s)});
-  k.ask(1, {want_of("a", 0, 4, 4, 5, 1s)});
-  k.ask(2, {want_of("a", 0, 4, 4, 5, 2s)});
-  (void)k.share();
-  CHECK(k.may(2, "a") == 4);
-  k.ask(2, {});
-  (void)k.share();
-  CHECK(k.may(1, "a") == 4);
-  CHECK(k.may(0, "a") == 0);
-  CHECK(k.row(0, "a").bound == "a");
-}
-
-TEST_CASE("less than the first job needs is of no use, and goes to another") {
-  KeptQueues k({row_of("a", 0, 10)});
-  k.ask(0, {want_of("a", 4, 8, 8)});
-  k.ask(1, {want_of("a", 0, 3, 2)});
-  (void)k.share();
-  CHECK(k.may(0, "a") == 4);
-  CHECK(k.may(1, "a") == 3);
-}
-
-TEST_CASE("a large job that has waited for long gets what comes free") {
-  KeptQueues k({row_of("a", 0, 8)});
-  k.ask(0, {want_of("a", 0, 8, 8, 0, kQuotaPatience)});
-  k.ask(1, {want_of("a", 4, 4, 1)});
-  (void)k.share();
-  CHECK(k.may(1, "a") == 4);
-  k.ask(1, {want_of("a", 0, 4, 1)});
-  (void)k.share();
-  CHECK(k.may(0, "a") == 8);
-  CHECK(k.may(1, "a") == 0);
 }
 
 TEST_CASE("a home is told that others wait for what it has, and again until it asks") {

@@ -13,8 +13,8 @@
 namespace starling {
 
 /// What this home may use of the queues, and does. Pure bookkeeping; nothing is durable here: in a
-/// new life it may have what runs (`begin`), until the keeper has answered. Without a tree, or under
-/// one without queues, nothing is limited.
+/// new life it may have what runs (`begin`), until the keeper has answered. Without a tree, or
+/// under one without queues, nothing is limited.
 ///
 /// Guarantee: may() rises by grants of the newest stamp alone, and falls when this home asks; where
 /// an account is scarce it falls with each attempt that ends, too, so that the keeper says who is
@@ -33,9 +33,9 @@ class Portions {
     std::uint32_t returned = 0;  ///< of `may`, since the newest ask
     std::uint64_t told = 0;      ///< all that it needs, as the newest ask said
   };
-  /// While jobs are kept back the home asks again so long after its newest ask, even if has_to_ask()
-  /// is false: a grant may be lost, and a keeper in a new life knows of no wants. The keeper forgets
-  /// those that are older than QuotaKeeper::kWantLasts.
+  /// While jobs are kept back the home asks again so long after its newest ask, even if
+  /// has_to_ask() is false: a grant may be lost, and a keeper in a new life knows of no wants. The
+  /// keeper forgets those that are older than QuotaKeeper::kWantLasts.
   static constexpr Duration kAskAgain = std::chrono::seconds(10);
 
   explicit Portions(Incarnation life) : stamp_{life, 0} {}
@@ -44,14 +44,14 @@ class Portions {
   [[nodiscard]] const QueueTree& tree() const noexcept { return tree_; }
   /// A newer tree: every account may have what it uses, and the caller takes those that wait out of
   /// the waiting list and puts them up again. Where a job has another account under it than before
-  /// the caller counts it anew (before: no more; after: again), and says begin(). False: not a newer
-  /// one.
+  /// the caller counts it anew (before: no more; after: again), and says begin(). False: not a
+  /// newer one.
   bool set_tree(QueueTree tree);
   /// The same for the attempts of an earlier life, once they have been counted.
   void begin();
 
-  // Counting; the caller says what account_of() has said for the job. `gpus` of the whole gang. What
-  // is taken off has been counted before, in the same account.
+  // Counting; the caller says what account_of() has said for the job. `gpus` of the whole gang.
+  // What is taken off has been counted before, in the same account.
   void run(const QuotaAccount& account, std::uint32_t gpus);
   void run_no_more(const QuotaAccount& account, std::uint32_t gpus);
   void let(const QuotaAccount& account, std::uint32_t gpus);
@@ -68,14 +68,16 @@ class Portions {
   /// so many, as many as that and it can run with.
   [[nodiscard]] std::uint32_t asked_by(const JobSpec& spec) const;
 
-  /// There is something to say to the keeper: no answer to the newest ask is there, the tree is new,
-  /// more is needed than it knows, others wait for what this home has and does not need, or have
-  /// just begun to. The caller paces asks: each has a stamp, and an answer to an older one is none.
+  /// There is something to say to the keeper: no answer to the newest ask is there, the tree is
+  /// new, more is needed than it knows, others wait for what this home has and does not need, or
+  /// have just begun to. The caller paces asks: each has a stamp, and an answer to an older one is
+  /// none.
   [[nodiscard]] bool has_to_ask() const;
   /// Jobs are kept back: ask again at times (kAskAgain).
   [[nodiscard]] bool keeps_back() const;
-  /// Accounts that have become scarce since the newest ask. The caller keeps back those of their jobs
-  /// that are up for decision before it asks, so that the keeper says whose turn it is. Ascending.
+  /// Accounts that have become scarce since the newest ask. The caller keeps back those of their
+  /// jobs that are up for decision before it asks, so that the keeper says whose turn it is.
+  /// Ascending.
   [[nodiscard]] std::vector<QuotaAccount> recalled() const;
   /// With a stamp of its own; from now on it may have what it keeps: what it uses and what waits up
   /// for decision. `front` of each account is told by the caller: what the first job that is kept
@@ -86,8 +88,8 @@ class Portions {
     Duration waited{0};
   };
   [[nodiscard]] QuotaAsk ask(const std::map<QuotaAccount, Front>& front);
-  /// Accounts that may have more than before, so that jobs are let in. Empty: an older stamp or tree,
-  /// or nothing new.
+  /// Accounts that may have more than before, so that jobs are let in. Empty: an older stamp or
+  /// tree, or nothing new.
   std::vector<QuotaAccount> heed(const QuotaGrant& grant);
   /// The keeper has heard of a stamp that is newer than all of this life: of one that an old copy
   /// of the journal does not have. True: so this asks anew, with a newer one yet.

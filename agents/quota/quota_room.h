@@ -11,9 +11,10 @@
 
 namespace starling {
 
-/// How many GPUs of each queue, and of each user where that is limited, are handed out, and how many
-/// more there may be. Arithmetic alone. A place is a queue: 0 is the flock, then those of the tree in
-/// its order, so that each stands behind the one above it, then users of leaves that limit them.
+/// How many GPUs of each queue, and of each user where that is limited, are handed out, and how
+/// many more there may be. Arithmetic alone. A place is a queue: 0 is the flock, then those of the
+/// tree in its order, so that each stands behind the one above it, then users of leaves that limit
+/// them.
 class QuotaRoom {
  public:
   using Place = std::uint32_t;

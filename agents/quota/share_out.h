@@ -20,8 +20,8 @@ struct QuotaClaim {
   Instant since{};          ///< when the first job began to wait
   std::uint32_t given = 0;  ///< out: of what it wants
 
-  /// The next gift to it; 0: it has what it wants. How large its later jobs are only its home knows:
-  /// they count as large as the first.
+  /// The next gift to it; 0: it has what it wants. How large its later jobs are only its home
+  /// knows: they count as large as the first.
   [[nodiscard]] std::uint32_t next() const noexcept {
     const std::uint32_t left = want - given;
     return first < left ? first : left;
@@ -34,9 +34,10 @@ constexpr Duration kQuotaPatience = std::chrono::minutes(10);
 
 /// Gives `room` out to those that want it, and counts it there. From the flock down, at each level:
 /// the queue below its guarantee that has the least part of it; where none is, the one that has the
-/// least, now and on average, for its weight. In a leaf: the first of those that have got the fewest
-/// gifts in this call, by priority, then by wait. A gift is what the first job needs or nothing, and
-/// it goes on until nothing fits. What is beyond a guarantee leaves those of others that are wanted.
+/// least, now and on average, for its weight. In a leaf: the first of those that have got the
+/// fewest gifts in this call, by priority, then by wait. A gift is what the first job needs or
+/// nothing, and it goes on until nothing fits. What is beyond a guarantee leaves those of others
+/// that are wanted.
 void share_out(QuotaRoom& room, std::vector<QuotaClaim>& claims, Instant now);
 
 /// Where GPUs lack that are claimed, and for whose sake.
@@ -44,8 +45,8 @@ class QuotaScarcity {
  public:
   /// After share_out().
   QuotaScarcity(const QuotaRoom& room, const std::vector<QuotaClaim>& claims);
-  /// What the home has there is wanted by others, or by itself in other queues, or is more than there
-  /// may be.
+  /// What the home has there is wanted by others, or by itself in other queues, or is more than
+  /// there may be.
   [[nodiscard]] bool at(QuotaRoom::Place place, AgentId home) const noexcept;
 
  private:

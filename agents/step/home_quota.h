@@ -70,7 +70,8 @@ class HomeQuota {
   void run_no_more(const Job& job);
 
   /// What policies see of a job that waits: one that may be larger than it asks to be is shown
-  /// without that, for they would wait for room that its queue may not have. Valid while the job is.
+  /// without that, for they would wait for room that its queue may not have. Valid while the job
+  /// is.
   [[nodiscard]] const JobSpec* shown(Job& job) const;
   /// How many GPUs of its account a job waits with (Portions::asked_by).
   [[nodiscard]] std::uint32_t asked_by(const JobSpec& spec) const;

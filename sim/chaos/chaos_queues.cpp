@@ -42,8 +42,8 @@ void ChaosFaults::change_queues(World& world, Rng& rng, Dose) {
   if (!saying_queues_ || rng.chance(0.2)) want_queues(world, std::move(next));
 }
 
-/// Says it until it is in force. Queues are refused while an agent speaks a version that knows none,
-/// so operators bring all to a newer one.
+/// Says it until it is in force. Queues are refused while an agent speaks a version that knows
+/// none, so operators bring all to a newer one.
 void ChaosFaults::want_queues(World& world, QueueTree tree) {
   const bool first = wanted_queues_.version == 0;
   tree.version = wanted_queues_.version + (saying_queues_ && !first ? 0 : 1);

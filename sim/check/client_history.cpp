@@ -10,15 +10,16 @@ namespace {
 
 std::string of(JobId job, const std::string& what) { return "job " + to_string(job) + " " + what; }
 
-/// But for whose it is, which its key says.
-bool same_wish(const JobSpec& a, const JobSpec& b) {
+/// `home` has what `client` asked for, but for whose the job is, which its key says, and the queue
+/// of one that named none, which its home says where there are queues.
+bool same_wish(const JobSpec& client, const JobSpec& home) {
   const auto asked = [](const JobSpec& job) {
-    return std::tie(job.name, job.queue, job.model, job.workers, job.gpus_per_worker,
-                    job.min_workers, job.max_workers, job.cpus_per_worker,
-                    job.memory_gib_per_worker, job.gpu_types, job.priority, job.no_requeue,
-                    job.duration, job.command, job.environment, job.run);
+    return std::tie(job.name, job.model, job.workers, job.gpus_per_worker, job.min_workers,
+                    job.max_workers, job.cpus_per_worker, job.memory_gib_per_worker, job.gpu_types,
+                    job.priority, job.no_requeue, job.duration, job.command, job.environment,
+                    job.run);
   };
-  return asked(a) == asked(b);
+  return asked(client) == asked(home) && (client.queue.empty() || client.queue == home.queue);
 }
 
 }  // namespace

@@ -271,6 +271,17 @@ TEST_CASE("a job is accepted as it was submitted") {
     accepted.submit.spec.command = {"eval"};
     CHECK(history.wrote(kHome, Incarnation{1}, accepted) != "");
   }
+  SUBCASE("a queue, where it named none") {
+    accepted.submit.spec.queue = "rest";
+    CHECK(history.wrote(kHome, Incarnation{1}, accepted) == "");
+  }
+  SUBCASE("another queue than it named") {
+    submit.spec.queue = "research";
+    ClientHistory other;
+    other.said(submit);
+    accepted.submit.spec.queue = "rest";
+    CHECK(other.wrote(kHome, Incarnation{1}, accepted) != "");
+  }
 }
 
 }  // namespace
