@@ -59,7 +59,7 @@ stays() {
 # submit QUEUE USER AGENT SECONDS: a job of one GPU, homed there; without a queue where QUEUE is empty
 submit() {
   local id
-  id=$(printf '%016x%016x' $$ $((2 * (RANDOM * 32768 + RANDOM) + $3)))
+  id=$(printf '%016x%016x' $$ $((2 * $(date +%s%N) + $3)))
   "$starling" submit --id "$id" ${1:+--queue "$1"} --user "$2" --duration "$4" || fail "submit to '$1'"
 }
 # known: every agent goes by the queues in force
