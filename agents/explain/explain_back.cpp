@@ -31,7 +31,8 @@ std::string what_helps(const AgentState& s, const Job& job, const QuotaAccount& 
                        const Portions::Account& has) {
   const QueueTree& tree = s.home.quota.portions.tree();
   if (!tree.is_leaf(account.queue))
-    return "an operator has taken that queue away since: cancel it and submit it to another one";
+    return "there is no such queue that has jobs: cancel it and submit it to another one, or it "
+           "starts once an operator sets such a queue";
   const std::uint32_t most = most_of(tree, account);
   if (!s.home.quota.can_ever(job))
     return "it may never have more than " + counted(most, "GPU") +
@@ -42,10 +43,19 @@ std::string what_helps(const AgentState& s, const Job& job, const QuotaAccount& 
   if (s.home.quota.open)
     return "agent 0, which keeps the queues, was asked for more " +
            seconds_text(s.now - s.home.quota.asked_at) + " ago and has not answered yet";
-  if (!has.bound.empty())
-    return "jobs of queue '" + has.bound +
-           "' have all that it may have, at this home and others: it starts as they end, or once "
-           "an operator raises 'most' of that queue";
+  if (!has.bound.empty()) {
+    // The queue stands for its users, too.
+    const bool of_user = !account.user.empty() && has.bound == account.queue;
+    const QueueSpec* queue = of_user ? tree.find(account.queue) : nullptr;
+    const bool of_both = queue != nullptr && queue->most != QueueSpec::kNoLimit;
+    return "too little is left for it of what " +
+           (of_user ? "user '" + account.user + "'" : "queue '" + has.bound + "'") + " may have" +
+           (of_user ? " in queue '" + account.queue + "'" : "") +
+           (of_both ? ", or of what that queue may have" : "") +
+           ", at this home and others: it starts as jobs of it end, or once an operator raises " +
+           (of_user ? "'most_per_user'" : "'most'") + (of_both ? " or 'most'" : "") +
+           " of that queue";
+  }
   return "what queues may have beyond their guarantees is all given: it starts as jobs of others "
          "end, or once an operator raises the guarantee of its queue";
 }

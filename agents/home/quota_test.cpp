@@ -282,6 +282,44 @@ TEST_CASE("why a job is kept back for its queue is told") {
   CHECK(text.find("it may never have more than 4 GPUs") != std::string::npos);
 }
 
+TEST_CASE("whose limit keeps a job back is told where others of it run at other homes") {
+  TestFlock flock({.agents = 2, .servers = 4, .delay = 1ms});
+  const auto told = [&](std::uint64_t n) {
+    flock.run_for(1s);
+    (void)flock.take_transcript();
+    flock.ask(0, Explain{JobId{0, n}});
+    flock.run_for(1s);
+    std::string text;
+    for (const std::string& line : flock.take_transcript()) text += line;
+    return text;
+  };
+  const auto submit = [&](std::uint64_t n, const char* queue, std::uint32_t home) {
+    JobSpec spec = job_in(n, 1, 60s, queue);
+    spec.user = "ann";
+    flock.submit(spec, home);
+    flock.run_for(1s);
+  };
+  QueueSpec of_each = queue_of("a");
+  of_each.most_per_user = 2;
+  set_queues(flock, tree_of(1, {of_each, queue_of("b", 2)}));
+  submit(1, "a", 0);
+  submit(2, "a", 1);
+  submit(3, "a", 0);
+  const std::string of_user = told(3);
+  CAPTURE(of_user);
+  CHECK(of_user.find("what user 'ann' may have in queue 'a', at this home") != std::string::npos);
+  CHECK(of_user.find("raises 'most_per_user' of that queue") != std::string::npos);
+  submit(4, "b", 0);
+  submit(5, "b", 1);
+  submit(6, "b", 0);
+  const std::string of_queue = told(6);
+  CAPTURE(of_queue);
+  CHECK(of_queue.find("what queue 'b' may have, at this home") != std::string::npos);
+  CHECK(of_queue.find("raises 'most' of that queue") != std::string::npos);
+  set_queues(flock, tree_of(2, {of_each}));
+  CHECK(told(6).find("there is no such queue that has jobs") != std::string::npos);
+}
+
 TEST_CASE("jobs that name no queue stay in the fallback that they were given") {
   TestFlock flock({.servers = 2});
   const auto with_fallback = [](std::uint64_t version, const char* fallback) {
