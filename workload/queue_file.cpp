@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "base/visible.h"
 #include "workload/text/text_file.h"
 #include "workload/yaml_documents.h"
 #include "workload/yaml_values.h"
@@ -94,6 +95,9 @@ class QueueReader {
     whole("weight", queue.weight, 1, kMostWeight);
     if (const auto users = entries.find("users"); users != entries.end()) {
       queue.users = yaml_texts(users->second, "users");
+      if (queue.users.empty())
+        throw YamlMistake{users->second.Mark(),
+                          "users is empty; name who may, or leave it out for whoever may above"};
       std::set<std::string> seen;
       for (const std::string& user : queue.users) {
         if (user.empty() || !seen.insert(user).second)
@@ -125,7 +129,8 @@ class QueueReader {
     std::size_t longest = 0;
     YAML::Mark place;
     for (const auto& [name, mark] : marks_) {
-      if (name.size() > longest && message.find('\'' + name + '\'') != std::string::npos)
+      if (name.size() > longest &&
+          message.find('\'' + visible_line(name) + '\'') != std::string::npos)
         longest = name.size(), place = mark;
     }
     return place;

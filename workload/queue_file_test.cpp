@@ -83,6 +83,8 @@ TEST_CASE("a mistake is one message: where, what, and what would be right") {
         "q.yaml:1:27: users is 'ada'; write a list, as [a, b]");
   CHECK(wrong_queues("queues: [{name: a, users: [ada, ada]}]") ==
         "q.yaml:1:27: users has 'ada' twice; write each name once");
+  CHECK(wrong_queues("queues: [{name: a, users: []}]") ==
+        "q.yaml:1:27: users is empty; name who may, or leave it out for whoever may above");
   CHECK(wrong_queues("queues:\n  - {name: a}\n  - {name: b}\n  - {name: a}\n") ==
         "q.yaml:4:12: queue 'a' is there twice; write all of it in one place");
   CHECK(wrong_queues("queues:\n  - {name: a, queues: [{name: b}]}\n  - {name: a/b}\n")
@@ -112,6 +114,8 @@ TEST_CASE("what check_queues says is told of the line of the queue") {
   CHECK(wrong_queues("queues:\n  - {name: a, most: 4}\n  - {name: b, most: 4, guaranteed: 8}\n")
             .find("q.yaml:3:") == 0);
   CHECK(wrong_queues("queues:\n  - {name: a}\n  - {name: b/c}\n").find("q.yaml:3:") == 0);
+  CHECK(wrong_queues("queues:\n  - {name: a}\n  - {name: \"b\\ec\"}\n") ==
+        "q.yaml:3:12: queue 'b?c': its name has control characters; use printable ones");
   CHECK(wrong_queues("queues:\n  - {name: a}\ndefault: nowhere\n") ==
         "q.yaml:3:10: default is 'nowhere', which is no queue that has jobs; name one that has "
         "none below it, as a");
