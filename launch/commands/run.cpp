@@ -92,7 +92,8 @@ int run_command(const LiveRunOptions& o) {
   if (!input) return failed(input.error());
   if (auto right = check_live(o, input.value()); !right.ok()) return failed(right.error());
   if (const Status good = check_recording(o.record); !good.ok()) return failed(good.error());
-  const std::string unfit = misfits(input.value().topology, input.value().trace);
+  const std::string unfit =
+      misfits(input.value().topology, input.value().trace, input.value().sim.queues);
   if (!unfit.empty() && !o.quiet) std::fprintf(stderr, "starling: %s\n", unfit.c_str());
 
   LiveOptions live{o.speedup > 0 ? o.speedup : 1, o.state, o.etcd, o.keep, o.quiet};

@@ -30,7 +30,7 @@ int run_sim(RunOptions options) {
   auto input = read_run_input(options, policies);
   if (!input) return failed(input.error());
   RunInput& in = input.value();
-  const std::string warning = misfits(in.topology, in.trace);
+  const std::string warning = misfits(in.topology, in.trace, in.sim.queues);
   if (!warning.empty() && !options.quiet) std::fprintf(stderr, "starling: %s\n", warning.c_str());
   if (const Status good = check_recording(options.record); !good.ok()) return failed(good.error());
   RunRecorder recorder;

@@ -313,7 +313,8 @@ Result<RunInput> make_run_input(const RunOptions& options, const PolicyRegistry&
   return RunInput{std::move(topology), std::move(trace), std::move(sim)};
 }
 
-std::string misfits(const Topology& topology, const Trace& trace) {
+std::string misfits(const Topology& topology, const Trace& trace,
+                    const std::optional<QueueTree>& queues) {
   // Traces have many jobs of few shapes.
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::vector<std::string>>, Status> shapes;
   std::size_t count = 0;
@@ -330,8 +331,10 @@ std::string misfits(const Topology& topology, const Trace& trace) {
       }
       shape->second = can_ever_fit(topology, wanted);
     }
-    if (shape->second.ok()) continue;
-    if (count++ == 0) first = "job " + job.name + ": " + shape->second.error().message;
+    const std::string why = !shape->second.ok() ? shape->second.error().message
+                            : queues            ? why_not_queued(*queues, job)
+                                                : std::string();
+    if (!why.empty() && count++ == 0) first = "job " + job.name + ": " + why;
   }
   if (count == 0) return {};
   return std::to_string(count) + " of " + counted(trace.jobs.size(), "job") +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -11,6 +12,7 @@
 #include "sim/simulate.h"
 #include "topology/topology.h"
 #include "workload/job.h"
+#include "workload/queue_tree.h"
 #include "workload/traces/trace.h"
 
 namespace starling {
@@ -54,8 +56,10 @@ struct RunInput {
                                               const PolicyRegistry& policies, Topology topology,
                                               Trace trace);
 
-/// One message about the jobs that can never fit and so will fail; empty if there are none.
-[[nodiscard]] std::string misfits(const Topology& topology, const Trace& trace);
+/// One message about the jobs that can never fit, or that the queues, where there are any, refuse,
+/// and so will fail; empty if there are none.
+[[nodiscard]] std::string misfits(const Topology& topology, const Trace& trace,
+                                  const std::optional<QueueTree>& queues = std::nullopt);
 
 /// "90", "90s", "15m", "36h", "7d".
 [[nodiscard]] Result<Duration> parse_duration(const std::string& text);

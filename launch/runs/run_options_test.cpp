@@ -45,6 +45,19 @@ TEST_CASE("jobs of a trace that can never fit are told") {
           "2 of 3 jobs can never run here and will fail; the first is job wide: it asks for 32 "
           "GPUs, the data centre has 24");
   }
+  SUBCASE("so are those that the queues refuse") {
+    Trace trace;
+    trace.jobs.assign(3, {Duration{0}, job});
+    QueueTree queues;
+    queues.queues = {{.name = "a"}};
+    trace.jobs[0].spec.queue = "a";
+    trace.jobs[1].spec.queue = trace.jobs[2].spec.queue = "vc1";
+    trace.jobs[1].spec.name = "foreign";
+    CHECK(misfits(topology, trace, queues) ==
+          "2 of 3 jobs can never run here and will fail; the first is job foreign: there is no "
+          "queue 'vc1'; one of these is right: a");
+    CHECK(misfits(topology, trace).empty());
+  }
   SUBCASE("a gang of one worker is spread in a run, if no server is large enough") {
     Trace trace;
     trace.jobs.assign(1, {Duration{0}, job});
