@@ -300,6 +300,9 @@ TEST_CASE("queues come from a file beside the experiment") {
   const auto read = parse(replaced(kGood, "seeds: 3\n", "seeds: 3\nqueues: ${QUEUES}\n"));
   REQUIRE_FALSE(read.ok());
   CHECK(has(read.error().message, "queues"));
+  const std::string list = mistake("seeds: 3\n", "seeds: 3\nqueues: [{name: a}]\n");
+  CHECK(has(list, "queues of an experiment is a list"));
+  CHECK_FALSE(has(list, "No such file"));
   const TestFolder folder("queues");
   std::ofstream(folder.path / "q.yaml") << "queues: [{name: a, most: 4}]\n";
   const std::string file = (folder.path / "q.yaml").string();

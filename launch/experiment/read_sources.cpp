@@ -71,6 +71,7 @@ std::string ExperimentReader::file(const YamlMap& map, const char* key) const {
 
 std::optional<QueueTree> ExperimentReader::queues(const YamlMap& map) const {
   if (!map.has("queues")) return std::nullopt;
+  if (map.name("queues", "").empty()) return std::nullopt;  // that is told already
   auto tree = read_queue_file(file(map, "queues"));
   if (!tree) {
     diagnostics.add(map.place("queues"), "queues: " + tree.error().message);
