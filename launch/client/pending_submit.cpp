@@ -32,8 +32,8 @@ std::optional<Result<SubmittedJob>> PendingSubmit::heard(const Received& receive
   if (const auto* no = std::get_if<Rejected>(&received.message);
       no != nullptr && no->job == job_.id && no->why != Refusal::conflict) {
     return Result<SubmittedJob>(
-        Errc::invalid,
-        job_.name + " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason));
+        Errc::invalid, (job_.name.empty() ? "it" : job_.name) +
+                           " is refused: " + (no->reason.empty() ? name_of(no->why) : no->reason));
   }
   if (const auto* busy = std::get_if<Busy>(&received.message);
       busy != nullptr && busy->job == job_.id) {

@@ -5,6 +5,7 @@
 
 #include "launch/client/flock_client.h"
 #include "launch/client/session.h"
+#include "launch/system/signals.h"
 
 namespace starling {
 namespace {
@@ -17,9 +18,11 @@ Status keeper_answers(Session& session, Duration patience) {
   const NodeId node = agent_node(kKeeper);
   const auto any = [](const AgentStatus&) { return true; };
   const Duration first = std::min<Duration>(patience, std::chrono::seconds(3));
-  if (!session.ask<AgentStatus>(node, StatusQuery{}, first, any))
+  if (!session.ask<AgentStatus>(node, StatusQuery{}, first, any)) {
+    if (stop_requested()) return {Errc::not_ready, "interrupted"};
     return {Errc::not_ready,
             silence_text({kKeeper}) + ", which keeps the queues; is the flock up?"};
+  }
   if (session.spoken_with(node) < kQueuesProtocol)
     return {Errc::unsupported,
             "agent-0 speaks protocol " + std::to_string(session.spoken_with(node)) +
@@ -35,6 +38,7 @@ Result<QueuesState> asked_for(Session& session, Duration patience) {
   const auto said =
       session.ask<QueuesState>(agent_node(kKeeper), QueuesQuery{}, patience,
                                [](const QueuesState& s) { return s.why == Refusal::unknown; });
+  if (!said && stop_requested()) return {Errc::not_ready, "interrupted"};
   if (!said) return {Errc::not_ready, "agent-0 has not said which queues there are; try again"};
   return *said;
 }
@@ -64,7 +68,10 @@ Result<QueuesState> FlockClient::set_queues(QueueTree tree, Duration patience) {
       agent_node(kKeeper), SetQueues{tree}, until - Session::now(), [&](const QueuesState& state) {
         return state.why != Refusal::unknown || state.tree.version >= tree.version;
       });
-  if (!said) return {Errc::not_ready, "agent-0 has not confirmed the queues; try again"};
+  if (!said)
+    return {Errc::not_ready, stop_requested()
+                                 ? "interrupted; 'starling queues show' says which are in force"
+                                 : "agent-0 has not confirmed the queues; try again"};
   if (said->why == Refusal::denied) return {Errc::invalid, no_operator_text(user())};
   if (said->tree.version >= tree.version) {
     if (same_queues(said->tree, tree)) return *said;
