@@ -46,6 +46,7 @@ expect 2 "wrong-queues.yaml:2:15: key 'mots' is unknown; did you mean 'most'?" q
 expect 2 "wrong-queues.yaml:2:15: key 'mots' is unknown" queues set wrong-queues.yaml --flock none
 expect 2 "--queues: wrong-queues.yaml:2:15: key 'mots' is unknown" sim --topology t.yaml --trace w.csv --policy fifo --queues wrong-queues.yaml
 expect 2 "--queues: wrong-queues.yaml:2:15: key 'mots' is unknown" up --flock none --topology t.yaml --queues wrong-queues.yaml
+expect 1 "no job could run: 100 of 100 jobs can never run here and will fail; the first is job " sim --topology t.yaml --trace w.csv --policy fifo --queues queues.yaml --quiet
 expect 2 "no-queues.yaml" queues check no-queues.yaml
 expect 2 "queues: --json and --yaml exclude each other" queues show --json --yaml
 expect 2 "none" queues --flock none
