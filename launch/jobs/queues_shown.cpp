@@ -2,9 +2,11 @@
 #include "launch/jobs/queues_shown.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/counted.h"
 #include "launch/system/text.h"
 
 namespace starling {
@@ -129,6 +131,17 @@ std::vector<std::string> queue_changes(const QueueTree& before, const QueueTree&
     lines.push_back("default: " + (before.fallback.empty() ? "none" : before.fallback) + " -> " +
                     (after.fallback.empty() ? "none" : after.fallback));
   return lines;
+}
+
+std::string guarantees_beyond(const QueueTree& tree, std::uint64_t gpus) {
+  // Of a queue at least those of the ones below it, which stand behind.
+  std::map<std::string_view, std::uint64_t> below;
+  for (auto queue = tree.queues.rbegin(); queue != tree.queues.rend(); ++queue)
+    below[above(queue->name)] += std::max<std::uint64_t>(queue->guaranteed, below[queue->name]);
+  const std::uint64_t all = below[{}];
+  if (all <= gpus) return {};
+  return "the queues are guaranteed " + counted(all, "GPU") + " together, and the flock has " +
+         std::to_string(gpus) + ": not all of that can be met";
 }
 
 }  // namespace starling

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -24,5 +25,8 @@ namespace starling {
 /// Empty: nothing.
 [[nodiscard]] std::vector<std::string> queue_changes(const QueueTree& before,
                                                      const QueueTree& after);
+
+/// A line where more is guaranteed than the `gpus` that there are, else nothing.
+[[nodiscard]] std::string guarantees_beyond(const QueueTree& tree, std::uint64_t gpus);
 
 }  // namespace starling

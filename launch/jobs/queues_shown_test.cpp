@@ -84,3 +84,15 @@ TEST_CASE("changes of queues are told in words") {
   CHECK(queue_changes({}, after).front() ==
         "night: added, guaranteed 1, most 4, weight 3, users eve");
 }
+
+TEST_CASE("guarantees beyond what there is are told") {
+  const QueueTree tree = queues_said(
+      "queues:\n"
+      "  - {name: a, queues: [{name: b, guaranteed: 3}, {name: c, guaranteed: 4}]}\n"
+      "  - {name: d, guaranteed: 2, queues: [{name: e, guaranteed: 1}]}\n");
+  CHECK(guarantees_beyond(tree, 9).empty());
+  CHECK(guarantees_beyond(tree, 8) ==
+        "the queues are guaranteed 9 GPUs together, and the flock has 8: not all of that can be "
+        "met");
+  CHECK(guarantees_beyond({}, 0).empty());
+}

@@ -59,6 +59,8 @@ int set(const Options& o) {
   const auto changes = queue_changes(before.value().tree, tree.value());
   for (const std::string& line : changes) std::printf("%s\n", line.c_str());
   std::fflush(stdout);
+  const std::string beyond = guarantees_beyond(tree.value(), flock.value()->topology().gpu_count());
+  if (!beyond.empty()) std::fprintf(stderr, "starling: queues set: %s\n", beyond.c_str());
   if (o.dry_run) {
     std::printf("%s\n", changes.empty() ? "nothing would change" : "nothing was changed");
     return kDone;
