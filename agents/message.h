@@ -313,7 +313,10 @@ struct QuotaAsk {
 };
 /// `bound`: the queue whose `most` stands in the way of more; empty: none does, or all is given. `scarce`: others wait
 /// for what the home has and does not use.
-struct QuotaMay { QuotaAccount account; std::uint32_t may = 0; std::string bound; bool scarce = false; };
+struct QuotaMay {
+  QuotaAccount account; std::uint32_t may = 0; std::string bound; bool scarce = false;
+  bool over = false;  ///< more than there may be is given out: what stops is given back, also where it would start again
+};
 /// Answer to the newest ask of the home, repeated with more, and whenever something is scarce.
 struct QuotaGrant { QuotaStamp stamp; std::uint64_t tree = 0; std::vector<QuotaMay> rows; };
 

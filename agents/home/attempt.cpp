@@ -205,7 +205,7 @@ void HomeStep::drained(Job& job) {
                {0, false, "not started again, as it asked (requeue: no): " + why});
   }
   persist(AttemptOver{run.attempt.id, served});
-  s.home.leave_running(job);
+  s.home.leave_running(job, true);
   s.home.set_timer(job.spec->id, job, kNever);
   if (failed) ++job.failed_rounds, ++job.lost_attempts;
   if (after == AfterDrain::again) {

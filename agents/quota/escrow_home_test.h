@@ -37,7 +37,15 @@ struct EscrowHome {
     const auto say = [&](auto up, auto down) { (portions.*(more ? up : down))(job.account, gpus); };
     if (job.where == back) say(&Portions::keep_back, &Portions::keep_back_no_more);
     if (job.where == let) say(&Portions::let, &Portions::let_no_more);
-    if (job.where == runs) say(&Portions::run, &Portions::run_no_more);
+    if (job.where == runs && more) portions.run(job.account, gpus);
+    if (job.where == runs && !more) portions.run_no_more(job.account, gpus);
+  }
+  /// It ran, and waits again.
+  void stop(EscrowJob& job) {
+    portions.run_no_more(job.account, job.spec.gpus(), true);
+    job.where = portions.may_wait(job.account, job.spec.gpus()) ? EscrowJob::Where::let
+                                                                : EscrowJob::Where::back;
+    count(job, true);
   }
   void put(EscrowJob& job, EscrowJob::Where where) {
     count(job, false);

@@ -189,7 +189,8 @@ class EscrowWorld {
   void end_some() {
     EscrowHome& at = home();
     for (std::size_t i = at.jobs.size(); i-- > 0;) {
-      if (at.jobs[i].where == EscrowJob::Where::runs && rng_.chance(0.3)) end(at, i);
+      if (at.jobs[i].where != EscrowJob::Where::runs || !rng_.chance(0.4)) continue;
+      rng_.chance(0.3) ? at.stop(at.jobs[i]) : end(at, i);
     }
     at.let_in();
   }

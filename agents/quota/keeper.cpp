@@ -93,7 +93,7 @@ void QuotaKeeper::adopt(const QueueTree& tree) {
     home.recalled = false;
     home.wanting = 0;
     std::erase_if(home.rows, [](const Row& row) { return row.may == 0; });
-    for (Row& row : home.rows) row.want = 0, row.scarce = false;
+    for (Row& row : home.rows) row.want = 0, row.scarce = row.over = false;
   }
   make_room(tree);
   changed_ = true;

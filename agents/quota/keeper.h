@@ -91,7 +91,7 @@ class QuotaKeeper {
     std::uint32_t may = 0, used = 0, want = 0, first = 0;
     std::int32_t priority = 0;
     Instant since{};
-    bool scarce = false;  ///< the home has been told so since it asked
+    bool scarce = false, over = false;  ///< the home has been told so since it asked
   };
   struct Home {
     QuotaStamp stamp;
@@ -115,7 +115,10 @@ class QuotaKeeper {
   [[nodiscard]] static std::vector<Row> still_wanted(const Home& home, std::vector<Row> rows);
   [[nodiscard]] Open open_claims(Instant now);
   void pass(Instant now);
-  [[nodiscard]] bool tell(Home& home, AgentId id, const QuotaScarcity& scarcity, Instant now) const;
+  [[nodiscard]] std::uint64_t known_to_all() const noexcept;
+  [[nodiscard]] bool is_unknown(const Row& row, std::uint64_t known) const;
+  [[nodiscard]] bool tell(Home& home, AgentId id, const QuotaScarcity& scarcity,
+                          std::uint64_t known, Instant now) const;
   [[nodiscard]] std::string bound_of(const Row& row) const;
 
   QueueTree tree_;

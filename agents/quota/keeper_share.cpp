@@ -39,24 +39,38 @@ std::vector<AgentId> QuotaKeeper::share_out(Instant now, bool gives) {
     home.unanswered = true;  // its newest ask, with more
   }
   const QuotaScarcity scarcity(room_, open.claims);
+  const std::uint64_t known = known_to_all();
   std::vector<AgentId> told;
   for (std::uint32_t i = 0; i < homes_.size(); ++i) {
-    if (tell(homes_[i], AgentId{i}, scarcity, now)) told.push_back(AgentId{i});
+    if (tell(homes_[i], AgentId{i}, scarcity, known, now)) told.push_back(AgentId{i});
   }
   return told;
+}
+
+/// The version that every home has asked under.
+std::uint64_t QuotaKeeper::known_to_all() const noexcept {
+  std::uint64_t least = tree_.version;
+  for (const Home& home : homes_) least = std::min(least, home.tree);
+  return least;
+}
+
+/// Some home has not said what it uses there.
+bool QuotaKeeper::is_unknown(const Row& row, std::uint64_t known) const {
+  if (known == tree_.version) return false;
+  const auto since = since_.find(row.account.queue);
+  return since == since_.end() || since->second > known;
 }
 
 /// Of queues in which every home counts as this keeper does, and of homes that are there.
 QuotaKeeper::Open QuotaKeeper::open_claims(Instant now) {
   Open open;
-  std::uint64_t least = tree_.version;
-  for (const Home& home : homes_) least = std::min(least, home.tree);
+  const std::uint64_t least = known_to_all();
   for (std::uint32_t i = 0; i < homes_.size(); ++i) {
     Home& home = homes_[i];
     if (home.wanting == 0 || now - home.asked >= kWantLasts) continue;
     for (Row& row : home.rows) {
       if (row.want == 0) continue;
-      if (least < tree_.version && since_.at(row.account.queue) > least) continue;
+      if (is_unknown(row, least)) continue;
       open.claims.push_back({.place = row.place,
                              .home = AgentId{i},
                              .want = row.want,
@@ -71,16 +85,21 @@ QuotaKeeper::Open QuotaKeeper::open_claims(Instant now) {
 
 /// Whether the home is told how it stands. An answer to an ask needs no care, for who gets none
 /// asks again; another word is repeated until the home asks.
-bool QuotaKeeper::tell(Home& home, AgentId id, const QuotaScarcity& scarcity, Instant now) const {
+bool QuotaKeeper::tell(Home& home, AgentId id, const QuotaScarcity& scarcity, std::uint64_t known,
+                       Instant now) const {
   const auto is_scarce = [&](const Row& row) { return row.may > 0 && scarcity.at(row.place, id); };
+  const auto is_over = [&](const Row& row) {
+    return row.may > 0 && (scarcity.over(row.place) || is_unknown(row, known));
+  };
   if (!home.unanswered) {
-    const bool is_new = std::any_of(home.rows.begin(), home.rows.end(),
-                                    [&](const Row& row) { return !row.scarce && is_scarce(row); });
+    const bool is_new = std::any_of(home.rows.begin(), home.rows.end(), [&](const Row& row) {
+      return (!row.scarce && is_scarce(row)) || (!row.over && is_over(row));
+    });
     if (!is_new && !(home.recalled && now - home.told >= kTellAgain)) return false;
     home.recalled = true;
     home.told = now;
   }
-  for (Row& row : home.rows) row.scarce = is_scarce(row);
+  for (Row& row : home.rows) row.scarce = is_scarce(row), row.over = is_over(row);
   home.unanswered = false;
   return true;
 }
@@ -100,7 +119,7 @@ QuotaGrant QuotaKeeper::grant_for(AgentId id) const {
   QuotaGrant grant{home.stamp, home.tree, {}};
   grant.rows.reserve(home.rows.size());
   for (const Row& row : home.rows)
-    grant.rows.push_back({row.account, row.may, bound_of(row), row.scarce});
+    grant.rows.push_back({row.account, row.may, bound_of(row), row.scarce, row.over});
   return grant;
 }
 

@@ -141,7 +141,32 @@ TEST_CASE("what a home itself wants more of is not scarce to it, unless there is
   k.ask(0, {want_of("a", 8, 4)});
   (void)k.share();
   CHECK(k.row(0, "a").scarce);
+  CHECK(k.row(0, "a").over);
   CHECK(k.may(0, "a") == 8);
+}
+
+TEST_CASE(
+    "where others wait there is not too much in use; where a home was not heard there may be") {
+  KeptQueues k({row_of("a", 0, 8)});
+  k.ask(0, {want_of("a", 8, 0)});
+  k.ask(1, {want_of("a", 0, 2)});
+  (void)k.share();
+  CHECK(k.row(0, "a").scarce);
+  CHECK_FALSE(k.row(0, "a").over);
+  k.set({row_of("a", 0, 8), row_of("b", 0, 4)});
+  k.ask(0, {want_of("a", 4, 0), want_of("b", 4, 0)});
+  (void)k.share();
+  CHECK_FALSE(k.row(0, "a").over);
+  CHECK(k.row(0, "b").over);
+  k.ask(1, {want_of("b", 1, 0)});
+  k.ask(0, {want_of("a", 4, 0), want_of("b", 4, 0)});
+  (void)k.share();
+  CHECK(k.row(0, "b").over);
+  k.ask(1, {});
+  CHECK(k.share() == Agents{AgentId{1}});
+  k.ask(0, {want_of("a", 4, 0), want_of("b", 4, 0)});
+  (void)k.share();
+  CHECK_FALSE(k.row(0, "b").over);
 }
 
 TEST_CASE("a home that has more than was known is counted with that") {

@@ -34,7 +34,7 @@ void Portions::begin() {
   for (auto& [name, account] : accounts_) {
     account.may = account.used;
     account.bound.clear();
-    account.scarce = true;
+    account.scarce = account.over = true;
     account.recalled = false;
     account.returned = 0;
     account.told = 0;
@@ -45,10 +45,10 @@ void Portions::run(const QuotaAccount& account, std::uint32_t gpus) {
   accounts_[account].used += gpus;
 }
 
-void Portions::run_no_more(const QuotaAccount& account, std::uint32_t gpus) {
+void Portions::run_no_more(const QuotaAccount& account, std::uint32_t gpus, bool waits) {
   Account& of = accounts_[account];
   take_off(of.used, gpus);
-  if (!of.scarce) return;
+  if (!of.over && (!of.scarce || waits)) return;
   const std::uint32_t back = std::min(gpus, of.may - std::min(of.may, of.used + of.let));
   of.may -= back;
   of.returned += back;
@@ -166,6 +166,7 @@ std::vector<QuotaAccount> Portions::heed(const QuotaGrant& grant) {
     account.bound = row.bound;
     account.recalled = account.recalled || (row.scarce && !account.scarce);
     account.scarce = row.scarce;
+    account.over = row.over;
     const std::uint32_t may = row.may - std::min(row.may, account.returned);
     if (may <= account.may) continue;
     account.may = may;

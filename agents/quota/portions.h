@@ -17,8 +17,9 @@ namespace starling {
 /// under one without queues, nothing is limited.
 ///
 /// Guarantee: may() rises by grants of the newest stamp alone, and falls when this home asks; where
-/// an account is scarce it falls with each attempt that ends, too, so that the keeper says who is
-/// next. A new tree or life begins as if all were scarce, until the keeper has answered.
+/// an account is scarce it falls with each job that ends, too, so that the keeper says who is next,
+/// and where there is too much in use with each attempt. A new tree or life begins as if there were,
+/// until the keeper has answered.
 class Portions {
  public:
   /// GPUs of jobs of this home in one account.
@@ -29,6 +30,7 @@ class Portions {
     std::uint32_t back = 0;      ///< asked for by jobs that are kept back for its sake
     std::string bound = {};      ///< QuotaMay::bound of the newest grant
     bool scarce = false;         ///< QuotaMay::scarce of it
+    bool over = false;           ///< QuotaMay::over of it
     bool recalled = false;       ///< scarce since the newest ask
     std::uint32_t returned = 0;  ///< of `may`, since the newest ask
     std::uint64_t told = 0;      ///< all that it needs, as the newest ask said
@@ -53,7 +55,8 @@ class Portions {
   // Counting; the caller says what account_of() has said for the job. `gpus` of the whole gang.
   // What is taken off has been counted before, in the same account.
   void run(const QuotaAccount& account, std::uint32_t gpus);
-  void run_no_more(const QuotaAccount& account, std::uint32_t gpus);
+  /// `waits`: the job does so again, and keeps its room, but where there is too much in use.
+  void run_no_more(const QuotaAccount& account, std::uint32_t gpus, bool waits = false);
   void let(const QuotaAccount& account, std::uint32_t gpus);
   void let_no_more(const QuotaAccount& account, std::uint32_t gpus);
   void keep_back(const QuotaAccount& account, std::uint32_t gpus);

@@ -17,8 +17,9 @@ QueueTree two_queues(std::uint64_t version = 1) {
   return tree;
 }
 
-QuotaGrant grant_to(const QuotaAsk& ask, std::uint32_t lab, bool scarce = false) {
-  return {ask.stamp, ask.tree, {{kLab, lab, "", scarce}}};
+QuotaGrant grant_to(const QuotaAsk& ask, std::uint32_t lab, bool scarce = false,
+                    bool over = false) {
+  return {ask.stamp, ask.tree, {{kLab, lab, "", scarce, over}}};
 }
 
 /// One with two queues, of which 4 GPUs of `lab` are used and the keeper knows it.
@@ -88,6 +89,20 @@ TEST_CASE("jobs beyond the portion are asked for once, by the first of them, and
   CHECK_FALSE(t.portions.has_to_ask());
   t.portions.keep_back(kLab, 1);
   CHECK(t.portions.has_to_ask());
+}
+
+TEST_CASE(
+    "a job that stops to wait keeps its room though others wait, but where too much is in use") {
+  ToldHome t;
+  t.portions.heed(grant_to(t.ask_for(0), 4, true));
+  t.portions.run_no_more(kLab, 3, true);
+  CHECK(t.portions.accounts().at(kLab).may == 4);
+  t.portions.run(kLab, 3);
+  t.portions.run_no_more(kLab, 1);  // it has ended
+  CHECK(t.portions.accounts().at(kLab).may == 3);
+  t.portions.heed(grant_to(t.ask_for(0), 3, true, true));
+  t.portions.run_no_more(kLab, 3, true);
+  CHECK(t.portions.accounts().at(kLab).may == 0);
 }
 
 TEST_CASE("a grant counts with the newest stamp and the tree that is known, and only rises") {

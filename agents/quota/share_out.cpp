@@ -244,7 +244,7 @@ void QuotaScarcity::Who::add(const Who& other) noexcept {
 }
 
 QuotaScarcity::QuotaScarcity(const QuotaRoom& room, const std::vector<QuotaClaim>& claims)
-    : lacks_(room.size()) {
+    : lacks_(room.size()), over_(room.size()) {
   for (const QuotaClaim& claim : claims) {
     const std::uint32_t gift = claim.next();
     if (!can_ever(room, claim)) continue;
@@ -254,6 +254,7 @@ QuotaScarcity::QuotaScarcity(const QuotaRoom& room, const std::vector<QuotaClaim
   }
   for (Place at = 0; at < lacks_.size(); ++at) {
     const QuotaRoom::Queue& q = room.at(at);
+    over_[at] = q.given > q.most || (q.above != kNowhere && over_[q.above]);
     if (q.given > q.most) lacks_[at].count = Who::Count::many;
     if (q.above != kNowhere) lacks_[at].add(lacks_[q.above]);
   }

@@ -48,6 +48,8 @@ class QuotaScarcity {
   /// What the home has there is wanted by others, or by itself in other queues, or is more than
   /// there may be.
   [[nodiscard]] bool at(QuotaRoom::Place place, AgentId home) const noexcept;
+  /// There, or above it, more is given out than there may be.
+  [[nodiscard]] bool over(QuotaRoom::Place place) const noexcept { return over_[place]; }
 
  private:
   struct Who {
@@ -58,6 +60,7 @@ class QuotaScarcity {
     void add(const Who& other) noexcept;
   };
   std::vector<Who> lacks_;  ///< by place, with those above it
+  std::vector<bool> over_;  ///< the same
 };
 
 }  // namespace starling

@@ -54,10 +54,10 @@ void HomeQuota::run(const Job& job) {
   if (portions.limits()) portions.run(account_of(job), gpus_of(job));
 }
 
-void HomeQuota::run_no_more(const Job& job) {
+void HomeQuota::run_no_more(const Job& job, bool waits) {
   if (!portions.limits()) return;
   const QuotaAccount account = account_of(job);
-  portions.run_no_more(account, gpus_of(job));
+  portions.run_no_more(account, gpus_of(job), waits);
   const auto known = portions.accounts().find(account);
   if (known != portions.accounts().end() && known->second.scarce) say(Urge::now);
   changed.insert(account);

@@ -67,7 +67,7 @@ class HomeQuota {
   void keep_back_no_more(const Job& job);
   /// With the GPUs of its open attempt (Job::placement).
   void run(const Job& job);
-  void run_no_more(const Job& job);
+  void run_no_more(const Job& job, bool waits = false);  ///< as in Portions
 
   /// What policies see of a job that waits: one that may be larger than it asks to be is shown
   /// without that, for they would wait for room that its queue may not have. Valid while the job

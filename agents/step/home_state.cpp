@@ -59,10 +59,10 @@ void HomeState::depart(const Job& job, JobFate fate, Instant now) {
   departed.push_back({job.spec, fate, job.order, job.submitted, now, job.served});
 }
 
-void HomeState::leave_running(Job& job) {
+void HomeState::leave_running(Job& job, bool waits) {
   job.refused = {};
   --running_jobs;
-  quota.run_no_more(job);
+  quota.run_no_more(job, waits);
   running.leave(job);
 }
 

@@ -46,7 +46,7 @@ struct HomeState {
   void enter_waiting(Job& job, bool blocked);
   void leave_waiting(Job& job);
   void enter_running(Job& job);
-  void leave_running(Job& job);
+  void leave_running(Job& job, bool waits = false);  ///< it is to run again
   /// Jobs that name no queue are of the fallback of the tree in force from now on, whatever comes
   /// after it: what they use stays in one account. A journal says so by QueuesSet. Those that wait
   /// or are in a round are in no list meanwhile.

@@ -69,7 +69,8 @@ class QueueWriter : public JobWriter {
     for (const starling::QuotaMay& row : m.rows) {
       const Text queue = text(row.account.queue);
       const Text user = name(row.account.user);
-      rows.push_back(CreateQuotaMay(b_, queue, user, row.may, name(row.bound), row.scarce));
+      rows.push_back(
+          CreateQuotaMay(b_, queue, user, row.may, name(row.bound), row.scarce, row.over));
     }
     const QuotaStamp s{m.stamp.life.value, m.stamp.number};
     return CreateQuotaGrant(b_, &s, m.tree, list(rows));
@@ -131,7 +132,7 @@ class QueueReader : public JobReader {
         stamp(t.stamp()), version(t.tree()),
         rows<starling::QuotaMay>(t.rows(), starling::QuotaAsk::kMost, [this](const QuotaMay& row) {
           return starling::QuotaMay{account(row), portion(row.may()), name(row.bound()),
-                                    row.scarce()};
+                                    row.scarce(), row.over()};
         })};
   }
 

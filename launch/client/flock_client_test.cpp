@@ -50,10 +50,15 @@ class Overheard {
 };
 
 struct World : ForkedDaemons {
-  World() : flock(FlockClient::open(deployment.dir).value()) {
+  /// Of the two agents the first alone, or both.
+  explicit World(bool both = false) : flock(opened(both)) {
     // Until its roll call is over an agent takes no job and answers nothing about any.
     for (int i = 0; i < 60 && !ready(); ++i) std::this_thread::sleep_for(100ms);
     REQUIRE(ready());
+  }
+  [[nodiscard]] std::unique_ptr<FlockClient> opened(bool both) {
+    if (both) start("agent-1", [](const auto& config) { return run_agent(config); });
+    return FlockClient::open(deployment.dir).value();
   }
   [[nodiscard]] bool ready() const {
     const auto found = flock->agents_found(500ms);
@@ -178,7 +183,7 @@ TEST_CASE("a server is drained, asked about and used again") {
 }
 
 TEST_CASE("queues are set and asked for, and are the same when they are said again") {
-  const World world;
+  const World world(true);
   FlockClient& flock = *world.flock;
   const auto none = flock.queues();
   REQUIRE_MESSAGE(none.ok(), none.error().message);
@@ -188,12 +193,14 @@ TEST_CASE("queues are set and asked for, and are the same when they are said aga
   tree.queues[0].name = "all";
   tree.queues[0].most = 2;
   tree.fallback = "all";
-  const auto set = flock.set_queues(tree);
+  auto set = flock.set_queues(tree);
+  for (int i = 0; i < 100 && !set.ok(); ++i) {  // until the agents have heard one another
+    std::this_thread::sleep_for(100ms);
+    set = flock.set_queues(tree);
+  }
   REQUIRE_MESSAGE(set.ok(), set.error().message);
   CHECK(set.value().tree.version == 1);
   CHECK(set.value().tree.queues == tree.queues);
-  REQUIRE_FALSE(set.value().unaware.empty());
-  CHECK(set.value().unaware.back() == AgentId{1});
   CHECK(flock.set_queues(tree).value().tree.version == 1);
   CHECK(flock.queues().value().tree.version == 1);
   tree.queues[0].most = 4;
@@ -201,6 +208,16 @@ TEST_CASE("queues are set and asked for, and are the same when they are said aga
   CHECK(flock.queues().value().tree.queues == tree.queues);
   tree.fallback = "nowhere";
   CHECK(flock.set_queues(tree).error().code == Errc::invalid);
+}
+
+TEST_CASE("queues are set once all agents have been heard") {
+  const World world;
+  QueueTree tree;
+  tree.queues.resize(1);
+  tree.queues[0].name = "all";
+  const auto set = world.flock->set_queues(tree);
+  REQUIRE_FALSE(set.ok());
+  CHECK(set.error().message.find("agent 1 has not been heard yet") != std::string::npos);
 }
 
 TEST_CASE("what cannot be is said before any agent is asked") {

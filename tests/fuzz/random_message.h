@@ -341,7 +341,7 @@ class RandomMessage {
   QuotaGrant of(QuotaGrant) {
     QuotaGrant m{stamp(), not_zero(), {}};
     for (std::uint32_t n = rng_.below(5), i = 0; i < n; ++i)
-      m.rows.push_back({account(i), some(), text(8), rng_.chance(0.5)});
+      m.rows.push_back({account(i), some(), text(8), rng_.chance(0.5), rng_.chance(0.5)});
     return m;
   }
 
