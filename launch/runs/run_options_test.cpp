@@ -49,7 +49,8 @@ TEST_CASE("jobs of a trace that can never fit are told") {
     Trace trace;
     trace.jobs.assign(3, {Duration{0}, job});
     QueueTree queues;
-    queues.queues = {{.name = "a"}};
+    queues.queues.resize(1);
+    queues.queues[0].name = "a";
     trace.jobs[0].spec.queue = "a";
     trace.jobs[1].spec.queue = trace.jobs[2].spec.queue = "vc1";
     trace.jobs[1].spec.name = "foreign";
