@@ -31,7 +31,7 @@ if command -v groff >/dev/null; then
     told=$(groff -man -ww -b -z "$page" 2>&1)
     [ -z "$told" ] || { echo "FAILED: groff: $told" >&2; exit 1; }
   done
-  groff -man -Tascii "$work/prefix/share/man/man1/starling-submit.1" | col -b | grep -q -- '--gpus N' || { echo "FAILED: starling-submit.1 has no --gpus" >&2; exit 1; }
+  groff -man -Tascii "$work/prefix/share/man/man1/starling-submit.1" | col -b | grep -- '--gpus N' >/dev/null || { echo "FAILED: starling-submit.1 has no --gpus" >&2; exit 1; }
 fi
 [ "$(realpath "$work/prefix/libexec/starling/slurm/squeue")" = "$(realpath "$work/prefix/bin/starling")" ] || { echo "FAILED: squeue is no link to the program" >&2; exit 1; }
 for file in bash-completion/completions/starling zsh/vendor-completions/_starling fish/vendor_completions.d/starling.fish; do

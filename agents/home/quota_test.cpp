@@ -284,6 +284,7 @@ TEST_CASE("why a job is kept back for its queue is told") {
 
 TEST_CASE("whose limit keeps a job back is told where others of it run at other homes") {
   TestFlock flock({.agents = 2, .servers = 4, .delay = 1ms});
+  flock.run_for(1s);  // until the agents have heard one another
   const auto told = [&](std::uint64_t n) {
     flock.run_for(1s);
     (void)flock.take_transcript();

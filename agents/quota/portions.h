@@ -18,8 +18,8 @@ namespace starling {
 ///
 /// Guarantee: may() rises by grants of the newest stamp alone, and falls when this home asks; where
 /// an account is scarce it falls with each job that ends, too, so that the keeper says who is next,
-/// and where there is too much in use with each attempt. A new tree or life begins as if there were,
-/// until the keeper has answered.
+/// and where there is too much in use with each attempt. A new tree or life begins as if there
+/// were, until the keeper has answered.
 class Portions {
  public:
   /// GPUs of jobs of this home in one account.

@@ -72,6 +72,7 @@ class ChaosFaults final : public FaultScript {
   [[nodiscard]] FaultCounts counts(World& world) const override;
   [[nodiscard]] const std::optional<Loss>& loss() const noexcept override { return loss_; }
   void loss_was_accepted() override { ++counts_["F15-accepted: gone on"]; }
+  void say_queues_anew(World& world) override;
   [[nodiscard]] std::vector<std::string> active() const override;
 
   struct Kind;  ///< chaos_faults.cpp

@@ -277,6 +277,7 @@ ChaosPhases::Wrong ChaosPhases::lose_state() {
   }
   world_.accept_loss(agent, left);
   if (!world_.restart_agent(agent).ok()) return fail("L8", "after accept-loss it does not start");
+  if (agent == AgentId{0}) faults_.say_queues_anew(world_);
   if (Wrong wrong = settle()) return wrong;
   if (Wrong wrong = be_quiet()) return wrong;
   std::size_t row = 0;

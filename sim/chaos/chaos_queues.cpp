@@ -86,4 +86,11 @@ void ChaosFaults::settle_queues(World& world) {
   want_queues(world, queues_->lasting(state("F37-queues").rng));
 }
 
+/// Of a keeper that has lost its state: what operators do, for until then it gives nothing out.
+void ChaosFaults::say_queues_anew(World& world) {
+  if (wanted_queues_.version == 0) return;
+  ++wanted_queues_.version;
+  if (!std::exchange(saying_queues_, true)) say_queues(world);
+}
+
 }  // namespace starling

@@ -44,6 +44,9 @@ class FaultScript {
     return none;
   }
   virtual void loss_was_accepted() {}
+  /// Where that was the keeper of queues, which gives nothing out until then: an operator sets the
+  /// last ones anew.
+  virtual void say_queues_anew(World&) {}
 };
 
 /// What the network of `world` has done to frames, added to `counts`.
