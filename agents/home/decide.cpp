@@ -159,9 +159,24 @@ std::optional<DecisionFault> HomeStep::apply(const Start& decision) {
   if (!good_placement(*job->spec, decision.placement)) return DecisionFault::wrong_gpus;
   if (!good_allocation(*job->spec, decision.placement.size(), decision.allocation))
     return DecisionFault::wrong_allocation;
-  if (!s.home.quota.may_start(*job, gpus.size())) return DecisionFault::quota;
+  if (!s.home.quota.may_start(*job, gpus.size())) return start_within_quota(*job, decision);
   if (start_here(*job, decision.placement, decision.allocation)) return std::nullopt;
   return why_not_started(decision.job, decision.placement);
+}
+
+/// What policies remember of a job from when it ran outlives what they are shown while it waits: an
+/// elastic one starts with as many of these workers as its queue lets it have.
+std::optional<DecisionFault> HomeStep::start_within_quota(Job& job, const Start& decision) {
+  const std::size_t most = job.within_quota == nullptr ? 0 : job.within_quota->gpus();
+  if (most == 0 || most >= decision.placement.size() || !says_size_alone(decision.allocation) ||
+      !s.home.quota.may_start(job, most))
+    return DecisionFault::quota;
+  STARLING_MARK("agent: a job starts as large as its queue lets it be");
+  const Placement gpus(decision.placement.begin(),
+                       decision.placement.begin() + static_cast<std::ptrdiff_t>(most));
+  if (!good_size(job, most, gpus, {})) return DecisionFault::wrong_size;
+  if (start_here(job, gpus, {})) return std::nullopt;
+  return why_not_started(decision.job, gpus);
 }
 
 std::optional<DecisionFault> HomeStep::cannot_stop(JobId id) const {

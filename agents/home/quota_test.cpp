@@ -82,7 +82,7 @@ TEST_CASE("without queues nothing is kept back and nothing is said") {
   CHECK(flock.settle(1min));
 }
 
-TEST_CASE("a decision beyond the portion is refused before anything happens to the job") {
+TEST_CASE("a start beyond the portion is made smaller, a resize is refused") {
   ScriptedHome home;
   home.hear(client_node(1), SetQueues{tree_of(1, {queue_of("a", 3)})});
   home.tick(2s);
@@ -95,11 +95,8 @@ TEST_CASE("a decision beyond the portion is refused before anything happens to t
   home.tick(2s);
   REQUIRE(home.job(1).back() == JobReason::none);
   const Placement four = {GpuId{0}, GpuId{1}, GpuId{2}, GpuId{3}};
-  CHECK_FALSE(home.decide(Start{JobId{0, 1}, four}));
-  REQUIRE(home.script->refusals.size() == 1);
-  CHECK(home.script->refusals.back().second == DecisionFault::quota);
-  CHECK(home.job(1).stage() == Stage::waiting);
-  REQUIRE(home.decide(Start{JobId{0, 1}, {GpuId{0}, GpuId{1}}}));
+  REQUIRE(home.decide(Start{JobId{0, 1}, four}));
+  CHECK(home.job(1).placement == Placement{GpuId{0}, GpuId{1}});
   home.launched();
   REQUIRE(home.job(1).stage() == Stage::running);
   CHECK_FALSE(home.decide(Resize{JobId{0, 1}, four}));

@@ -154,6 +154,7 @@ struct HomeStep : OwnerStep {
   // decide.cpp
   void decide();
   [[nodiscard]] std::optional<DecisionFault> apply(const Start& decision);
+  [[nodiscard]] std::optional<DecisionFault> start_within_quota(Job& job, const Start& decision);
   [[nodiscard]] std::optional<DecisionFault> apply(const Resize& decision);
   [[nodiscard]] std::optional<DecisionFault> apply(const Preempt& decision);
   [[nodiscard]] std::optional<DecisionFault> apply(const Forward& decision);
