@@ -1,30 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "workload/yaml_values.h"
 
-#include <algorithm>
-#include <numeric>
-
+#include "base/edit_distance.h"
 #include "workload/text/csv.h"
 
 namespace starling {
-namespace {
-
-// Levenshtein's distance.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0]++;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
-
-}  // namespace
 
 Error yaml_error(const std::string& file, const YAML::Mark& mark, const std::string& what) {
   const int line = mark.is_null() ? 0 : mark.line;

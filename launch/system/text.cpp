@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/edit_distance.h"
 #include "base/visible.h"
 
 namespace starling {
@@ -20,21 +21,6 @@ std::string formatted(const char* format, double x) {
 std::string three_figures(double x, const char* unit) {
   const char* format = x < 10 ? "%.2f" : x < 100 ? "%.1f" : "%.0f";
   return formatted(format, x) + " " + unit;
-}
-
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0U : 1U)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
 }
 
 }  // namespace

@@ -2,29 +2,14 @@
 #include "topology/reading/diagnostics.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
+
+#include "base/edit_distance.h"
 
 namespace starling {
 namespace {
 
 constexpr std::size_t kLinesMax = 20;
-
-// Levenshtein's distance, capped by the caller's interest in small ones.
-std::size_t edits(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-    }
-  }
-  return row.back();
-}
 
 }  // namespace
 
@@ -82,7 +67,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& kn
   for (std::size_t i = 0; word.size() <= word_max && i < std::min(known.size(), searched_max);
        ++i) {
     if (known[i].size() > word_max) continue;
-    const std::size_t distance = edits(word, known[i]);
+    const std::size_t distance = edit_distance(word, known[i]);
     if (distance < best) {
       best = distance;
       nearest = &known[i];
