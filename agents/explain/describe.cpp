@@ -195,7 +195,7 @@ void add_quota(TraceHash& hash, const AgentState& s) {
     hash.add((std::uint64_t{has.may} << 32U) | has.used);
     hash.add((std::uint64_t{has.let} << 32U) | has.back);
     hash.add(has.bound);
-    hash.add(has.scarce ? 1U : 0U);
+    hash.add((has.scarce ? 1U : 0U) | (has.over ? 2U : 0U));
   }
   hash.add((quota.open ? 1U : 0U) | (quota.look ? 2U : 0U) |
            static_cast<std::uint64_t>(quota.urge) << 2U);

@@ -28,10 +28,7 @@ void HomeStep::on(NodeId from, const SetQueues& set) {
     return refused(Refusal::denied, "this is the key of '" + by.user +
                                         "': operators of the flock alone change its queues");
   }
-  if (!s.keeper) {
-    return refused(Refusal::invalid, "agent " + std::to_string(me().value) +
-                                         " does not keep the queues: ask agent 0, which does");
-  }
+  if (!s.keeper) return send(from, queues_state());
   if (s.calling_roll()) return;  // it is said again
   if (std::string who = who_knows_no_queues(); !who.empty())
     return refused(Refusal::not_ready, std::move(who));

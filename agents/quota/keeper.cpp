@@ -40,10 +40,8 @@ std::vector<Record> QuotaKeeper::records() const {
   if (tree_.version > 0) {
     // Since when a queue has its accounts is told by the first tree that has it. Where every home
     // knows it, any will do.
-    std::uint64_t least = tree_.version;
-    for (const Home& home : homes_) least = std::min(least, home.tree);
     std::set<std::uint64_t> versions;
-    if (least < tree_.version) {
+    if (known_to_all() < tree_.version) {
       for (const auto& [name, since] : since_) versions.insert(since);
     }
     versions.erase(tree_.version);
